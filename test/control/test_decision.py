@@ -16,7 +16,7 @@
 from ros2_rnea.control.decision import Decision, SentTerms, State, Status
 
 
-def test_a_status_alone_is_about_no_joint_and_has_no_effort():
+def test_a_status_alone_has_no_joint_and_no_effort():
     alone = Decision(Status.WAITING)
     assert alone.effort is None
     assert alone.detail == ''
@@ -26,11 +26,11 @@ def test_a_status_alone_is_about_no_joint_and_has_no_effort():
     assert alone.state is State.OFF
 
 
-def test_a_motion_or_its_end_is_followed_in_two_states_alone():
+def test_a_motion_is_followed_in_two_states_alone():
     assert [state for state in State if state.follows] == [State.TRACKING, State.HOLDING]
 
 
-def test_the_terms_that_are_sent_end_with_what_becomes_of_them():
+def test_sent_terms_end_with_what_becomes_of_them():
     """Their names are those of the message's fields."""
     assert SentTerms._fields[-8:] == (
         'feedback', 'total', 'sent', 'measured', 'residual', 'saturated', 'rate_limited',

@@ -35,7 +35,7 @@ LIMITS = np.array([100.0, 40.0])
 
 
 @pytest.mark.parametrize('seed', range(10))
-def test_the_effort_of_payloads_is_what_a_robot_with_them_needs_more(seed):
+def test_the_effort_of_payloads_is_what_they_add(seed):
     rng = np.random.default_rng(seed)
     data = random_tree(seed, kinds=KINDS, mimics=1)
     robot = Robot.from_urdf(data.urdf())
@@ -56,7 +56,7 @@ def test_the_effort_of_payloads_is_what_a_robot_with_them_needs_more(seed):
 @pytest.mark.parametrize('settings, sent', [
     ({}, DOWN), ({'arm': Arm.FRANKA}, (0.0, 0.0, 0.0)),
     ({'gravity': (9.81, 0.0, 0.0), 'arm': Arm.FRANKA, 'arm_gravity': DOWN}, (9.81, 0.0, 9.81))])
-def test_of_a_payload_that_comes_only_what_the_node_sends_counts(settings, sent):
+def test_of_a_coming_payload_only_what_is_sent_counts(settings, sent):
     joints, q = ['shoulder', 'elbow'], [0.3, -0.8]
     policy = Policy(AdjustableRobot.of(Robot.from_urdf(ARM)), Settings(
         joints=tuple(joints), blend_time=0.0, start_from=StartFrom.ZERO, **settings))

@@ -127,7 +127,7 @@ def test_of_a_joint_that_was_not_known_nothing_is_remembered():
     assert after.sent.effort.tolist() == [0.0, 20.0] and not after.sent.has_start
 
 
-def test_a_joint_that_comes_back_is_still_sent_what_it_holds():
+def test_a_joint_that_returns_is_sent_what_it_holds():
     one = remembered(joints_of()).for_joints(joints_of(('elbow',)))
     assert one.sent.effort.tolist() == [20.0] and one.sent.has_start
     one.sent.effort = np.array([25.0])
@@ -167,7 +167,7 @@ def test_measured_gravity_is_kept_only_for_the_same_root():
     assert moved.sent is before.sent
 
 
-def test_the_velocities_by_which_rest_is_judged_are_those_measured_without_their_noise():
+def test_rest_is_judged_by_velocities_without_their_noise():
     rest, random = Rest(np.zeros(2)), np.random.default_rng(3)
     for cycle in range(1000):
         rest.update(np.array([0.4, -0.3]) + random.normal(0.0, 0.05, 2), 1e-3 * cycle)

@@ -76,7 +76,7 @@ def test_what_fits_comes_back_in_the_type_of_the_default(specification, value, e
     (KIND, 1, 'kind is 1; it needs plain or fancy'),
     (parameter('on', True, 'A switch.'), 1, 'on is 1; it needs true or false'),
     (parameter('text', '', 'A text.'), 1, 'text is 1; it needs a text')])
-def test_what_does_not_fit_is_refused_with_the_value_and_what_would_do(specification, value, said):
+def test_what_does_not_fit_is_refused_with_what_would(specification, value, said):
     with pytest.raises(ArgumentError, match=said):
         specification.check(value)
 

@@ -130,7 +130,7 @@ def test_a_state_counts_for_as_long_as_the_timeout(settings, time, status):
     decided(measured(**settings), status, time)
 
 
-def test_a_stale_joint_is_named_and_efforts_come_back_with_it():
+def test_a_stale_joint_is_named_until_it_is_measured():
     policy = measured()
     measure(policy, [0.3], ['shoulder'], time=0.08)
     assert decided(policy, Status.STALE, time=0.12).joints == ('elbow',)
@@ -157,7 +157,7 @@ def with_load(mass):
 
 
 @pytest.mark.filterwarnings('ignore:overflow')
-def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_the_arm_is_held():
+def test_where_no_effort_is_finite_the_arm_is_held():
     decision = accelerated(with_load(1e200), LARGE)  # 1e300 Nm
     assert limited_joints(decision, 'saturated') == JOINTS
     assert np.isfinite(decision.effort).all()
@@ -173,7 +173,7 @@ def test_an_effort_that_is_not_finite_is_not_cut_to_the_limit_but_the_arm_is_hel
 
 
 @pytest.mark.parametrize('acceleration', [1e100, 1e300, -TOO_LARGE])
-def test_a_reference_that_is_too_large_is_refused_and_the_effort_before_counts(acceleration):
+def test_too_large_a_reference_is_refused(acceleration):
     policy = measured()
     with pytest.raises(MessageError, match=r"'elbow'.*1e\+100"):
         accelerated(policy, acceleration)
@@ -181,13 +181,13 @@ def test_a_reference_that_is_too_large_is_refused_and_the_effort_before_counts(a
 
 
 @pytest.mark.filterwarnings('ignore:overflow')
-def test_a_gravity_that_makes_an_effort_not_finite_is_said_at_the_start():
+def test_a_gravity_without_a_finite_effort_starts_nothing():
     policy = measured(gravity=(0.0, 0.0, -TOO_LARGE))
     assert decided(policy, Status.NOT_FINITE).effort is None
 
 
 @pytest.mark.parametrize('joints', [JOINTS, JOINTS[::-1]])
-def test_a_decision_stays_as_it_is_when_the_next_one_comes(joints):
+def test_the_next_decision_changes_none_before(joints):
     policy = policy_of(joints=joints)
     measure(policy)
     first = decided(policy, Status.NO_TRAJECTORY)
@@ -231,7 +231,7 @@ def test_a_bad_message_is_refused_and_the_state_before_counts(names, positions):
     decided(policy, Status.STALE, time=0.25)
 
 
-def test_a_message_out_of_order_is_refused_until_the_state_is_stale():
+def test_an_older_message_is_refused_until_the_state_is_stale():
     policy = policy_of()
     measure(policy, stamp=100.0)
     with pytest.raises(MessageError, match='older'):
@@ -270,7 +270,7 @@ def gripper_gravity(grip):
     return GRIPPER_ROBOT.gravity([MEASURED[1], MEASURED[0], grip])[[1, 0]]
 
 
-def test_another_joint_that_is_neither_measured_nor_assumed_stops_it_with_the_line_to_add():
+def test_an_unknown_joint_stops_it_with_the_line_to_add():
     decision = decided(with_gripper(), Status.UNKNOWN_POSITION)
     assert decision.joints == ('grip',)
     assert 'assumed_positions.grip' in decision.detail
@@ -281,7 +281,7 @@ def test_another_joint_counts_where_it_is_assumed():
     near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.5))
 
 
-def test_settings_with_which_no_effort_is_finite_are_refused_before_anything_changes():
+def test_settings_without_a_finite_effort_are_refused():
     policy = measured()
     with pytest.raises(ArgumentError, match="holds joint 'shoulder' is no finite number"):
         policy.check_change(replace(policy.settings, gravity=(0.0, 0.0, -1e308)))
@@ -289,7 +289,7 @@ def test_settings_with_which_no_effort_is_finite_are_refused_before_anything_cha
 
 
 @pytest.mark.parametrize('limit, expected', [('40.0', {'elbow': 80.0}), ('0', {})])
-def test_how_fast_a_rotor_accelerates_alone_is_known_where_efforts_can_be_sent(limit, expected):
+def test_the_acceleration_of_a_rotor_alone_is_known(limit, expected):
     whose = AdjustableRobot.of(
         Robot.from_urdf(ARM.replace('effort="40.0"', f'effort="{limit}"')),
         optional_parameters=['armature'])
@@ -297,7 +297,7 @@ def test_how_fast_a_rotor_accelerates_alone_is_known_where_efforts_can_be_sent(l
     assert policy_of(whose).rotor_accelerations() == expected
 
 
-def test_a_check_before_the_first_state_leaves_another_joint_where_it_is_assumed():
+def test_an_early_check_leaves_another_joint_where_assumed():
     """The worker that builds the model makes such a check; then the node fades out."""
     policy = policy_of(GRIPPER_ROBOT, assumed_positions={'grip': (0.5,)})
     policy.check_held()
@@ -314,7 +314,7 @@ def test_another_joint_counts_where_it_is_measured(assumed):
     near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.9))
 
 
-def test_a_measured_position_of_another_joint_counts_however_old_it_is():
+def test_an_old_position_of_another_joint_counts():
     policy = with_gripper()
     measure(policy, [0.9], ['grip'])
     measure(policy, time=60.0)
@@ -331,8 +331,7 @@ def test_another_joint_that_is_not_finite_counts_as_not_measured(position):
 @pytest.mark.parametrize('whose, joint_name, position', [
     (ROVER, 'drive', (1.0, 2.0, 0.5)),
     (FREE_FLYER, 'flight', (1.0, 2.0, 3.0, 0.6, 0.0, 0.0, 0.8))])
-def test_a_joint_that_no_joint_state_can_hold_is_held_where_it_is_assumed(
-        whose, joint_name, position):
+def test_a_joint_of_several_coordinates_is_where_assumed(whose, joint_name, position):
     whose = Robot.from_urdf(whose)
     (turning,) = set(whose.joint_names) - {joint_name}
     lost = policy_of(whose, (turning,))
@@ -366,13 +365,13 @@ def test_the_advice_can_be_followed():
 # ---- without a trajectory ---------------------------------------------------------------------
 
 
-def test_before_the_first_trajectory_it_is_gravity_at_the_measured_state():
+def test_before_a_trajectory_it_is_gravity_where_measured():
     policy = policy_of()
     measure(policy, velocities=[5.0, 6.0])
     near(decided(policy, Status.NO_TRAJECTORY).effort, in_order())
 
 
-def test_in_gravity_compensation_it_is_gravity_at_the_measured_state_come_what_may():
+def test_in_gravity_compensation_no_trajectory_counts():
     policy = policy_of(mode=Mode.GRAVITY_COMPENSATION)
     measure(policy, velocities=[5.0, 6.0])
     policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP), at(0.0))
@@ -398,7 +397,7 @@ def test_the_command_is_in_the_order_of_the_setting(joints, expected):
          ARM_ROBOT.gravity(MEASURED[::-1])[expected])
 
 
-def test_without_the_setting_all_joints_that_are_not_assumed_are_controlled():
+def test_without_the_setting_joints_that_are_not_assumed_are_controlled():
     assert policy_of(GRIPPER_ROBOT, ()).controlled == ('shoulder', 'elbow', 'grip')
     assert policy_of(GRIPPER_ROBOT, (), assumed_positions={'elbow': (0.0,)}).controlled == (
         'shoulder', 'grip')
@@ -430,7 +429,7 @@ def test_a_trajectory_is_followed_with_its_positions_velocities_and_acceleration
     near(decided(following(), Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
 
 
-def test_where_the_node_moves_the_arm_alone_a_motion_beyond_its_limits_is_refused():
+def test_a_motion_beyond_the_limits_is_refused_without_a_controller():
     policy = measured(held_by_others=frozenset({'elbow'}))
     with pytest.raises(TrajectoryError, match="s after its begin, joint 'shoulder' has the velo"):
         policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP), at(0.0))
@@ -444,7 +443,7 @@ def test_where_the_node_moves_the_arm_alone_a_motion_beyond_its_limits_is_refuse
 
 @pytest.mark.parametrize('stamp, time', [(0.0, 0.25), (1000.0, 0.25), (1002.0, 2.25),
                                          (999.9, 0.15)])
-def test_time_is_counted_from_the_stamp_by_the_ros_clock_or_from_reception(stamp, time):
+def test_time_counts_from_the_stamp_or_from_reception(stamp, time):
     policy = measured(**HELD)
     policy.take_trajectory(TrajectoryCommand(JOINTS, RAMP, stamped(stamp)), at(0.0))
     measure(policy, time=time)
@@ -456,7 +455,7 @@ def test_the_lookahead_reads_the_desired_motion_ahead_of_now():
     near(decided(policy, Status.FOLLOWING, 0.05).effort, in_order(*QUARTER))
 
 
-def test_other_joints_move_as_measured_meanwhile_and_while_that_is_fresh():
+def test_other_joints_move_as_measured_while_that_is_fresh():
     policy = following(GRIPPER_ROBOT)
     measure(policy, [0.4], ['grip'], [2.0], time=0.2)
     for time, rate in ((0.25, 2.0), (0.35, 0.0)):
@@ -470,14 +469,14 @@ def test_other_joints_move_as_measured_meanwhile_and_while_that_is_fresh():
         near(decided(policy, Status.FOLLOWING, time).effort, tau[[1, 0]])
 
 
-def test_at_the_end_it_is_gravity_there_without_the_measured_velocities():
+def test_at_the_end_measured_velocities_do_not_count():
     policy = following(GRIPPER_ROBOT)
     measure(policy, [*(END + 0.09), 0.4], [*JOINTS, 'grip'], [1.0, 1.5, 3.0], time=1.5)
     near(decided(policy, Status.HOLDING_END, 1.5).effort,
          GRIPPER_ROBOT.gravity([*END[::-1], 0.4])[[1, 0]])
 
 
-def test_off_the_end_it_is_gravity_at_the_measured_state_and_said():
+def test_off_the_end_it_is_gravity_where_measured():
     policy = following()
     away = END + [0.0, 0.11]
     measure(policy, away, time=1.5)
@@ -498,7 +497,7 @@ def test_a_continuous_joint_is_at_the_end_after_whole_turns(kind, status):
     decided(policy, status, 0.05)
 
 
-def test_the_lead_in_starts_where_the_robot_is_and_as_it_moves():
+def test_the_lead_in_starts_as_the_robot_moves():
     """The cubic from there to rest at 0 in 1 s begins with this acceleration."""
     policy, velocities = policy_of(), np.array([3.0, 4.0])
     measure(policy, velocities=velocities)
@@ -524,7 +523,7 @@ def test_a_bad_trajectory_is_refused_and_another_one_goes_on():
     near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER))
 
 
-def test_a_joint_that_is_not_controlled_cannot_be_sent_along_a_trajectory():
+def test_a_trajectory_of_another_joint_is_refused():
     policy = with_gripper(assumed_positions={'grip': (0.0,)})
     with pytest.raises(TrajectoryError, match="'grip'"):
         policy.take_trajectory(TrajectoryCommand(['grip'], [Waypoint(1.0, [0.1])]), at(0.0))
@@ -567,7 +566,7 @@ def test_a_wrench_counts_while_a_trajectory_is_followed():
     near(decided(policy, Status.FOLLOWING, 0.25).effort, in_order(*QUARTER, f_ext={'tool': PUSH}))
 
 
-def test_a_wrench_fades_in_with_the_motion_and_out_where_the_goal_is_left():
+def test_a_wrench_fades_in_and_out_with_the_motion():
     known = {**COMPENSATED_AT_ONCE, 'wrench_in_gravity_compensation': False}
     policy = measured(**{**known, 'wrench_fade_time': 0.2, 'wrench_timeout': 9.0})
     policy.take_wrench('tool', PUSH, at(0.0))
@@ -587,7 +586,7 @@ def test_a_wrench_fades_in_with_the_motion_and_out_where_the_goal_is_left():
 
 @pytest.mark.parametrize('factor', [1.0, 0.5])
 @pytest.mark.parametrize('share', [0.0, 0.02, 0.2])
-def test_wrenches_use_their_share_of_the_effort_limits_and_no_more(share, factor):
+def test_wrenches_use_no_more_than_their_share_of_limits(share, factor):
     policy = measured(**{
         **COMPENSATED_AT_ONCE, 'wrench_effort_share': share, 'effort_limit_factor': factor})
     assert policy.joints_limiting_wrenches() == ()
@@ -635,7 +634,7 @@ def sending(whose=ARM_ROBOT, **settings):
 
 @pytest.mark.parametrize('factor', [1.0, 0.5])
 @pytest.mark.parametrize('mode', Mode)
-def test_every_effort_is_cut_to_the_limit_times_the_factor_and_named(mode, factor):
+def test_every_effort_is_cut_to_the_limit_times_factor(mode, factor):
     """The limits of the description are 40 N m at the elbow and 100 N m at the shoulder."""
     policy = sending(
         mode=mode, gravity=(0.0, 0.0, -9.81e4), effort_limit_factor=factor, **GAINS)
@@ -656,7 +655,7 @@ def test_only_what_exceeds_its_limit_is_cut():
 
 @pytest.mark.parametrize('limit, defect', [
     ('', 'missing'), ('effort="0"', '0'), ('effort="1e30"', '1e+30'), ('effort="10001"', '10001')])
-def test_nothing_is_sent_to_a_joint_whose_limit_is_no_motor_s(limit, defect):
+def test_nothing_is_sent_with_a_limit_of_no_motor(limit, defect):
     whose = Robot.from_urdf(ARM.replace('effort="100.0"', limit))
     policy = measured(whose)
     decision = decided(policy, Status.NO_EFFORT_LIMIT)
@@ -693,7 +692,7 @@ def test_a_force_may_be_larger_than_a_torque(kind, limit, is_used):
 
 
 @pytest.mark.parametrize('limit', [1e30, 1e9, 10001.0])
-def test_a_limit_in_the_settings_that_is_no_motor_s_is_refused(limit):
+def test_settings_with_a_limit_of_no_motor_are_refused(limit):
     policy = measured()
     with pytest.raises(ArgumentError, match='effort_limits.shoulder is 1'):
         policy.change_settings(replace(policy.settings, effort_limits={'shoulder': limit}))
@@ -702,7 +701,7 @@ def test_a_limit_in_the_settings_that_is_no_motor_s_is_refused(limit):
 @pytest.mark.parametrize('name, words', [
     ('sholder', ("did you mean 'shoulder'", 'joints are shoulder, elbow, grip')),
     ('thumb_joint', ("follows 'grip'",))])
-def test_nothing_is_sent_while_a_limit_is_given_to_a_name_that_is_no_joint_s(name, words):
+def test_nothing_is_sent_while_a_limit_names_no_joint(name, words):
     policy = with_gripper(assumed_positions={'grip': (0.02,)}, effort_limits={name: 5.0})
     decision = decided(policy, Status.NO_EFFORT_LIMIT)
     assert decision.joints == (name,)
@@ -720,7 +719,7 @@ def test_a_joint_that_is_not_controlled_needs_no_limit():
     assert policy.decide(at(0.0)).effort is not None
 
 
-def test_a_limit_in_the_settings_counts_before_that_of_the_description_and_the_factor_too():
+def test_a_limit_of_the_settings_replaces_that_of_the_description():
     policy = sending(effort_limits={'elbow': 2.0}, effort_limit_factor=0.5)
     decision = policy.decide(at(0.0))
     assert decision.effort[0] == np.sign(in_order()[0]) * 1.0
@@ -750,12 +749,12 @@ def test_an_arm_that_cannot_hold_itself_is_not_started():
 
 
 @pytest.mark.parametrize('settings', [{'arm': Arm.UR}, {'gravity': (0.0, 0.0, -1e-3)}])
-def test_an_arm_that_needs_no_effort_to_stand_may_have_weak_motors(settings):
+def test_an_arm_that_stands_by_itself_may_have_weak_motors(settings):
     policy = measured(effort_limits={'elbow': 1.0, 'shoulder': 1.0}, **settings)
     decided(policy, Status.NO_TRAJECTORY)
 
 
-def test_an_arm_that_moves_to_where_its_motors_are_too_weak_is_clamped_and_not_stopped():
+def test_an_arm_in_motion_is_clamped_where_motors_are_weak():
     decision = decided(sending(effort_limits={'elbow': 1.0}), Status.NO_TRAJECTORY)
     assert abs(decision.effort[0]) == 1.0
 
@@ -777,7 +776,7 @@ def faded_out(policy):
 
 
 @pytest.mark.parametrize('name', ['effort_limits', 'effort_limit_factor', 'gravity'])
-def test_settings_with_which_the_arm_would_not_be_held_are_refused_while_it_is_sent_efforts(name):
+def test_settings_that_would_let_the_arm_fall_are_refused(name):
     policy = measured()
     before = policy.decide(at(0.0)).effort
     weaker = replace(policy.settings, **{name: WEAKER[name]})
@@ -794,7 +793,7 @@ def test_settings_with_which_the_arm_would_not_be_held_are_refused_while_it_is_s
 
 @pytest.mark.parametrize('changes', [
     *({name: value} for name, value in WEAKER.items()), {'effort_limits': {'no joint': 1.0}}])
-def test_a_stop_together_with_them_is_refused_and_alone_it_fades_with_the_former_ones(changes):
+def test_a_stop_with_weaker_settings_is_refused_alone_it_fades(changes):
     """The node therefore applies a stop alone, and all else once nothing is sent."""
     policy = measured()
     before = policy.decide(at(0.0)).effort
@@ -813,7 +812,7 @@ def test_a_stop_together_with_them_is_refused_and_alone_it_fades_with_the_former
     assert policy.decide(at(0.13)).status in (Status.OVERLOADED, Status.NO_EFFORT_LIMIT)
 
 
-def test_an_arm_that_is_enabled_again_during_the_final_fade_has_to_be_held():
+def test_an_arm_enabled_during_the_final_fade_is_held():
     policy = measured()
     before = policy.decide(at(0.0)).effort
     enabled = policy.settings
@@ -826,7 +825,7 @@ def test_an_arm_that_is_enabled_again_during_the_final_fade_has_to_be_held():
     assert policy.settings == enabled
 
 
-def test_an_arm_that_has_begun_to_be_overloaded_may_have_other_settings_but_no_weaker_ones():
+def test_an_overloaded_arm_may_have_no_weaker_settings():
     policy = sending(effort_limits={'elbow': 1.0})
     decided(policy, Status.NO_TRAJECTORY)
     for settings in ({'mimic_tolerance': 1.0}, {'effort_limits': {'elbow': 1.5}},
@@ -836,7 +835,7 @@ def test_an_arm_that_has_begun_to_be_overloaded_may_have_other_settings_but_no_w
         policy.change_settings(replace(policy.settings, effort_limits={'elbow': 1.4}))
 
 
-def test_an_arm_that_holds_itself_may_get_weaker_motors_while_it_is_sent_efforts():
+def test_an_arm_that_holds_itself_may_get_weaker_motors():
     policy = measured(arm=Arm.UR)
     decided(policy, Status.NO_TRAJECTORY)
     policy.change_settings(replace(policy.settings, effort_limits={'shoulder': 0.5}))
@@ -849,8 +848,7 @@ def test_an_arm_that_holds_itself_may_get_weaker_motors_while_it_is_sent_efforts
     (('effort="100.0"', ''), 'limit missing'),
     (('effort="100.0"', 'effort="0.5"'), 'shoulder needs'),
     (('mass value="1.0"', 'mass value="1000"'), 'shoulder needs')])
-def test_a_robot_that_could_not_be_driven_takes_nothing_over_from_one_that_is_sent_efforts(
-        change, words):
+def test_a_robot_that_cannot_be_driven_takes_nothing_over(change, words):
     policy = measured()
     before = policy.decide(at(0.0)).effort
     other = Robot.from_urdf(ARM.replace(*change))
@@ -864,7 +862,7 @@ def test_a_robot_that_could_not_be_driven_takes_nothing_over_from_one_that_is_se
 
 
 @pytest.mark.parametrize('limits', [{'shoulder': 0.5}, {'no joint': 1.0}])
-def test_after_a_refusal_the_same_robot_has_its_former_gravity_again(limits):
+def test_after_a_refusal_the_robot_has_its_former_gravity(limits):
     policy = measured(AdjustableRobot.of(ARM_ROBOT))
     before = decided(policy, Status.NO_TRAJECTORY).effort
     with pytest.raises(UnsafeChangeError):
@@ -876,7 +874,7 @@ def test_after_a_refusal_the_same_robot_has_its_former_gravity_again(limits):
 
 
 @pytest.mark.parametrize('limits, is_used', [({'shoulder': 0.5}, False), ({}, True)])
-def test_other_threads_see_a_gravity_only_once_it_is_in_use(limits, is_used, monkeypatch):
+def test_other_threads_see_a_gravity_only_in_use(limits, is_used, monkeypatch):
     policy = measured(AdjustableRobot.of(ARM_ROBOT))
     decided(policy, Status.NO_TRAJECTORY)
     before, seen = list(policy.snapshot.gravity), []
@@ -903,8 +901,7 @@ ACROSS = (0.0, -9.81, 0.0)  # along the axes of the joints, which then need no e
 
 @pytest.mark.parametrize('of_settings, of_imu, is_held', [
     ((0.0, 0.0, -9.81), ACROSS, True), (ACROSS, (0.0, 0.0, -9.81), False)])
-def test_whether_an_arm_is_held_by_another_policy_is_judged_by_the_measured_gravity(
-        of_settings, of_imu, is_held):
+def test_another_policy_is_judged_by_the_measured_gravity(of_settings, of_imu, is_held):
     settings = {'gravity': of_settings, 'gravity_from_imu': True, 'gravity_time_constant': 0.0,
                 'gravity_tolerance': pi}
     policy = measured(**settings)
@@ -920,7 +917,7 @@ def test_whether_an_arm_is_held_by_another_policy_is_judged_by_the_measured_grav
     near(decided(policy, Status.NO_TRAJECTORY).effort, sent)
 
 
-def test_a_robot_with_a_joint_whose_position_is_unknown_waits_until_it_is_known():
+def test_a_robot_with_an_unknown_joint_waits_for_it():
     policy = measured()
     policy.decide(at(0.0))
     with pytest.raises(UnsafeChangeError, match="joint 'grip' is unknown.*assumed_positions.grip"):
@@ -931,7 +928,7 @@ def test_a_robot_with_a_joint_whose_position_is_unknown_waits_until_it_is_known(
     near(decided(follower, Status.NO_TRAJECTORY).effort, gripper_gravity(0.02))
 
 
-def test_a_factor_of_0_leaves_no_effort_and_an_arm_that_needs_none_may_have_it():
+def test_with_a_factor_of_0_an_arm_must_hold_itself():
     policy = measured(effort_limit_factor=0.0, arm=Arm.UR)
     near(decided(policy, Status.NO_TRAJECTORY).effort, STILL)
     decided(measured(effort_limit_factor=0.0), Status.OVERLOADED)
@@ -944,7 +941,7 @@ def test_a_factor_of_0_leaves_no_effort_and_an_arm_that_needs_none_may_have_it()
     ({}, [12.0 / 40.0, 6.5 / 100.0]),  # 0.5 Nm s/rad of the shoulder, at half of 2 rad/s
     ({'effort_limits': {'elbow': 30.0}}, [12.0 / 30.0, 6.5 / 100.0]),
     ({'arm': Arm.FRANKA}, [])])
-def test_the_friction_that_is_sent_is_known_as_a_share_of_the_limits_that_count(settings, shares):
+def test_friction_is_known_as_a_share_of_the_limits(settings, shares):
     whose = AdjustableRobot.of(ARM_ROBOT)
     whose.set_joint_parameters('friction', {'shoulder': 6.0, 'elbow': 12.0})
     found = policy_of(whose, **settings).friction_shares()
@@ -958,7 +955,7 @@ def test_the_friction_that_is_sent_is_known_as_a_share_of_the_limits_that_count(
     ({'friction': 30.0, 'friction_offset': -30.0}, 60.0),
     ({'friction': 30.0, 'friction_offset': -35.0}, 65.0),
     ({'friction_offset': 35.0}, 35.0)])
-def test_the_largest_friction_counts_at_all_speeds_and_in_both_directions(numbers, largest):
+def test_the_largest_friction_of_all_speeds_and_directions_counts(numbers, largest):
     whose = AdjustableRobot.of(ARM_ROBOT, optional_parameters=numbers.keys() - {'friction'})
     for name, value in {'damping': 0.0, 'friction': 0.0, **numbers}.items():
         whose.set_joint_parameters(name, {'shoulder': value})
@@ -966,7 +963,7 @@ def test_the_largest_friction_counts_at_all_speeds_and_in_both_directions(number
     assert share == pytest.approx(largest / 100.0, rel=0.02)
 
 
-def test_friction_is_compared_with_a_limit_that_only_the_settings_have():
+def test_friction_is_compared_with_a_limit_of_the_settings():
     whose = Robot.from_urdf(ARM.replace('effort="40.0"', 'effort="0"'))
     assert policy_of(whose).friction_shares() == {}
     assert policy_of(whose, effort_limits={'elbow': 30.0}).friction_shares() == {
@@ -1023,7 +1020,7 @@ def test_other_controlled_joints_have_no_trajectory_but_their_state(joints):
     decided(succeeded_by(following(), joints=joints), Status.NO_TRAJECTORY, 0.25)
 
 
-def test_a_new_robot_takes_what_is_known_of_joints_and_links_of_the_same_name():
+def test_a_new_robot_knows_joints_and_links_by_name():
     older = following()
     older.take_wrench('tool', PUSH, at(0.25))
     policy = succeeded_by(older, GRIPPER_ROBOT, assumed_positions={'grip': (0.2,)})
@@ -1042,7 +1039,7 @@ def test_a_successor_of_one_that_knew_nothing_knows_nothing():
 @pytest.mark.parametrize('thumb, deviations', [
     (0.06, {}), (0.079, {}), (0.041, {}), (0.09, {'thumb_joint': 0.03}),
     (0.02, {'thumb_joint': -0.04}), (nan, {})])
-def test_a_measured_mimic_joint_is_compared_with_what_it_should_follow(thumb, deviations):
+def test_a_mimic_joint_is_compared_with_what_it_follows(thumb, deviations):
     """It follows −grip + 0.1, and is expected within 0.02."""
     policy = with_gripper()
     measure(policy, [0.04, thumb], ['grip', 'thumb_joint'])
@@ -1056,7 +1053,7 @@ def test_a_mimic_joint_at_its_tolerance_is_still_within_it():
         assert policy.mimic_deviations() == pytest.approx(said)
 
 
-def test_a_mimic_joint_is_not_required_and_off_by_much_it_is_still_no_reason_to_stop():
+def test_a_mimic_joint_is_no_reason_to_stop():
     policy = with_gripper()
     measure(policy, [0.04], ['grip'])
     assert policy.mimic_deviations() == {}
@@ -1066,7 +1063,7 @@ def test_a_mimic_joint_is_not_required_and_off_by_much_it_is_still_no_reason_to_
     near(decided(policy, Status.NO_TRAJECTORY).effort, gripper_gravity(0.04))
 
 
-def test_a_mimic_joint_whose_leader_nobody_knows_is_compared_with_nothing():
+def test_a_mimic_joint_of_an_unknown_leader_is_not_compared():
     policy = with_gripper()
     measure(policy, [0.05], ['thumb_joint'])
     assert policy.mimic_deviations() == {}

@@ -123,7 +123,7 @@ def test_springs_count_in_what_holds_a_resting_arm(settings):
 # ---- computed torque --------------------------------------------------------------------------
 
 
-def test_the_errors_are_corrected_inside_the_mass_matrix_at_the_measured_state():
+def test_errors_are_corrected_inside_the_mass_matrix_where_measured():
     policy = measured(**GAINS)
     (q, qd, qdd), measured_q, measured_qd = along_from_arm(policy)
     correction = STIFFNESS * (q - measured_q) + 12.0 * (qd - measured_qd)
@@ -166,7 +166,7 @@ def test_without_a_goal_it_brakes(q):
     near(decision.effort, corrected(q, QD, -12.0 * QD, np.zeros(2)))
 
 
-def test_the_errors_are_those_of_now_however_far_ahead_the_acceleration_is_read():
+def test_errors_are_those_of_now_with_any_lookahead():
     policy = measured(**GAINS, lookahead=0.02)
     (*_, ahead), measured_q, measured_qd = along_from_arm(policy)
     q, qd, _ = motion_at(policy, 0.03)
@@ -178,7 +178,7 @@ def test_the_errors_are_those_of_now_however_far_ahead_the_acceleration_is_read(
 
 
 @pytest.mark.parametrize('real', [0.7, 1.0])
-def test_friction_that_is_not_quite_the_modelled_one_does_not_shake_the_arm(real):
+def test_friction_unlike_the_model_does_not_shake_the_arm(real):
     """Compensated at the measured velocity, it drives a resting joint to and fro."""
     rough = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0.5" friction="3.0"'))
     plant = Robot.from_urdf(
@@ -200,7 +200,7 @@ def test_friction_that_is_not_quite_the_modelled_one_does_not_shake_the_arm(real
 
 @pytest.mark.parametrize('velocities, blind', [
     ((), JOINTS), ((0.1, nan), ('shoulder',)), ((nan, nan), JOINTS)])
-def test_without_a_measured_velocity_nothing_would_damp_so_nothing_is_sent(velocities, blind):
+def test_without_a_measured_velocity_nothing_is_sent(velocities, blind):
     policy = measured(**GAINS)
     policy.take_joint_state(MeasuredJoints(JOINTS, Q, velocities), at(0.01))
     decision = policy.decide(at(0.01))
@@ -215,7 +215,7 @@ def test_without_a_measured_velocity_nothing_would_damp_so_nothing_is_sent(veloc
     assert without.decide(at(0.0)).status is Status.NO_TRAJECTORY
 
 
-def test_a_plant_that_is_the_model_has_the_errors_of_the_oscillator():
+def test_errors_decay_as_those_of_the_oscillator():
     """The errors of both joints decay as the gains say, although the arm couples them."""
     smooth = Robot.from_urdf(ARM.replace('damping="0.5"', 'damping="0"'))
     policy = measured(smooth, GOAL, ZEROS, mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,),
@@ -246,7 +246,7 @@ def test_computed_torque_needs_its_gains(gains, message):
 
 
 @pytest.mark.parametrize('name', ['position_gains', 'velocity_gains'])
-def test_gains_for_another_number_of_joints_are_refused_before_anything_changes(name):
+def test_gains_for_another_number_of_joints_are_refused(name):
     policy = measured(**GAINS)
     with pytest.raises(ArgumentError, match=f'{name} has 3 numbers'):
         policy.check_change(replace(policy.settings, **{name: (1.0, 2.0, 3.0)}))
@@ -262,7 +262,7 @@ def test_gains_for_another_number_of_joints_are_refused_before_anything_changes(
     ({'arm': Arm.FRANKA, 'terms': Terms.NO_GRAVITY}, Terms.NO_GRAVITY),
     ({'terms': Terms.NO_GRAVITY_NO_CORIOLIS}, Terms.NO_GRAVITY_NO_CORIOLIS),
     ({'terms': Terms.GRAVITY_ONLY}, Terms.GRAVITY_ONLY)])
-def test_what_the_arm_adds_is_not_sent_unless_that_is_asked_for(settings, sent):
+def test_what_the_arm_adds_is_not_sent_unless_asked_for(settings, sent):
     policy = measured(**settings)
     desired = along(policy)
     terms = ROBOT.effort_terms(*(vector[::-1] for vector in desired))
@@ -284,7 +284,7 @@ def test_gravity_is_not_sent_to_an_arm_that_adds_it(arm, terms):
 
 
 @pytest.mark.parametrize('arm', [Arm.FRANKA, Arm.UR])
-def test_no_rest_of_any_kind_adds_gravity_to_an_arm_that_adds_it_itself(arm):
+def test_no_rest_adds_gravity_where_the_arm_adds_it(arm):
     """At rest, when joint states stop, at a bound and at the end it would be double."""
     for way in ({'mode': Mode.GRAVITY_COMPENSATION}, {}):
         policy = measured(arm=arm, **way)
@@ -306,7 +306,7 @@ DIFFERENCE = (efforts(Q, ZEROS, ZEROS, gravity=(9.81, 0.0, 0.0))
               - efforts(Q, ZEROS, ZEROS, gravity=(0.0, 0.0, -9.81)))
 
 
-def test_a_tilted_arm_is_sent_the_gravity_torques_that_it_does_not_add():
+def test_a_tilted_arm_is_sent_the_gravity_that_it_lacks():
     assert np.abs(DIFFERENCE).min() > 1.0
     near(measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION).decide(at(0.0)).effort, DIFFERENCE)
     without = measured(
@@ -314,7 +314,7 @@ def test_a_tilted_arm_is_sent_the_gravity_torques_that_it_does_not_add():
     near(without.decide(at(0.0)).effort, ZEROS)  # as for an arm that was told how it stands
 
 
-def test_every_other_term_of_a_motion_stays_in_a_tilted_arm():
+def test_every_other_term_stays_in_a_tilted_arm():
     policy = measured(**ON_A_WALL)
     desired = along(policy)
     terms = ROBOT.effort_terms(*(vector[::-1] for vector in desired))
@@ -325,7 +325,7 @@ def test_every_other_term_of_a_motion_stays_in_a_tilted_arm():
 
 
 @pytest.mark.parametrize('way', [{}, {'mode': Mode.GRAVITY_COMPENSATION}])
-def test_a_tilted_arm_is_held_when_states_stop_and_when_the_node_ends(way):
+def test_a_tilted_arm_is_held_when_states_or_node_end(way):
     policy = measured(qd=ZEROS, **ON_A_WALL, **way)
     policy.decide(at(0.0))
     near(policy.decide_last(at(0.001)).effort, DIFFERENCE)
@@ -334,7 +334,7 @@ def test_a_tilted_arm_is_held_when_states_stop_and_when_the_node_ends(way):
     near(policy.decide(at(0.19)).effort, DIFFERENCE)
 
 
-def test_gravity_may_turn_while_the_arm_goes_on_with_its_own():
+def test_gravity_may_turn_while_that_of_the_arm_stays():
     policy = measured(**ON_A_WALL, mode=Mode.GRAVITY_COMPENSATION)
     policy.change_settings(Settings(**{**vars(policy.settings), 'gravity': (0.0, 0.0, -9.81)}))
     near(policy.decide(at(0.0)).effort, ZEROS)
@@ -373,7 +373,7 @@ def test_the_gravity_of_another_place_is_no_tilt():
 # ---- the terms of a decision ------------------------------------------------------------------
 
 
-def test_the_terms_are_those_of_the_desired_motion_in_the_order_of_the_joints():
+def test_terms_are_those_of_the_desired_motion_by_joint():
     policy = measured(wrench_timeout=1.0, **COMPENSATED_AT_ONCE)
     desired = along(policy)
     policy.take_wrench('tool', PUSH, at(0.0))
@@ -387,7 +387,7 @@ def test_the_terms_are_those_of_the_desired_motion_in_the_order_of_the_joints():
     assert found.feedback.tolist() == [0.0, 0.0]
 
 
-def test_the_sum_of_the_terms_is_the_total_with_feedback_too():
+def test_the_sum_of_terms_with_feedback_is_the_total():
     policy = measured(**FAR_GAINS, arm=Arm.FRANKA)
     along(policy)
     found = policy.terms(policy.decide(at(0.05)))
@@ -424,7 +424,7 @@ def test_the_residual_lacks_what_the_measured_effort_lacks(settings, lacking):
     {'arm': Arm.UR},
     {'measured_lacks': ('all',)},
     {'arm': Arm.FRANKA, 'measured_lacks': ('all',)}])
-def test_there_is_no_residual_of_what_may_be_a_motor_current(settings):
+def test_a_possible_motor_current_has_no_residual(settings):
     policy = measured(**settings)
     policy.take_joint_state(MeasuredJoints(JOINTS, Q, efforts=(3.0, 4.0)), at(0.01))
     found = policy.terms(policy.decide(at(0.01)))
@@ -525,7 +525,7 @@ def test_the_first_reading_of_gravity_makes_no_step():
     near(policy.decide(at(1.0)).effort, before)
 
 
-def test_the_reading_of_an_accelerometer_needs_a_link_and_where_it_is():
+def test_an_accelerometer_needs_a_link_and_where_it_is():
     policy = measured(gravity_from_imu=True)
     with pytest.raises(MessageError, match="'toll' is not a link of 'arm'; did you mean 'tool'"):
         policy.take_imu('toll', (0.0, 0.0, 9.81), at(0.0))

@@ -74,7 +74,7 @@ def test_only_settings_about_the_same_joints_need_no_other_policy(policy, change
     assert policy.can_change_to(settings(**changes)) is can
 
 
-def test_they_are_in_force_with_the_next_decision_and_wrenches_stay(policy):
+def test_they_count_with_the_next_decision_and_wrenches_stay(policy):
     policy.change_settings(settings(gravity=ACROSS))
     np.testing.assert_allclose(
         effort(policy, 0.1), needed(ACROSS, f_ext={'tool': np.array(PUSH)}))
@@ -87,8 +87,7 @@ def test_they_are_in_force_with_the_next_decision_and_wrenches_stay(policy):
 
 
 @pytest.mark.parametrize('duration, blend_time', [(None, 2.0), (2.0, 0.0), (2.0, 9.0)])
-def test_the_effort_goes_over_in_the_time_that_is_asked_for_or_in_that_of_the_settings(
-        policy, duration, blend_time):
+def test_the_effort_goes_over_in_the_time_asked_for(policy, duration, blend_time):
     before = effort(policy, 0.9)
     policy.change_settings(
         settings(**GUIDED, blend_time=blend_time), duration)
@@ -112,7 +111,7 @@ def test_measured_gravity_stays_only_where_it_counted_and_counts(policy, was, wi
         effort(policy, 0.3), needed(ACROSS if was and will_be else DOWN), atol=1e-12)
 
 
-def test_a_share_of_the_effort_limits_is_reached_no_faster_than_the_limits_themselves():
+def test_a_share_of_the_limits_is_reached_no_faster():
     low = {'effort_rate_limit': 0.0, 'effort_limit_factor': 0.1, 'start_from': StartFrom.ZERO,
            'held_by_others': frozenset(JOINTS)}  # of joints moved alone, gravity has no rate limit
     policy = Policy(ROBOT, settings(**low, gravity=(0.0, 0.0, -9.81e3)))

@@ -65,7 +65,7 @@ def ask(policy, *arguments, now=NOW):
     return [vector.tolist() for vector in state_query(policy, now, RequestedState(*arguments))]
 
 
-def test_efforts_are_those_of_the_request_and_zero_for_all_other_joints():
+def test_efforts_are_those_requested_and_zero_for_other_joints():
     assert requested_efforts(policy_of(), ['grip', 'shoulder'], [3.0, 1.0]).tolist() == [
         1.0, 0.0, 3.0]
     assert requested_efforts(policy_of(), ['grip'], []).tolist() == [0.0] * 3
@@ -84,14 +84,14 @@ def test_named_joints_move_as_the_request_says_in_any_order(given, expected):
         [0.1, 0.2, 0.3], *expected]
 
 
-def test_without_names_it_is_about_the_measured_state_with_its_velocities():
+def test_without_names_it_is_about_the_measured_state():
     policy = measured()
     measure(policy, ['grip'], [0.3], [3.0])
     assert RequestedState() == ((), (), (), ())
     assert ask(policy) == [[0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [0.0] * 3]
 
 
-def test_a_joint_that_the_request_does_not_name_stands_still_where_it_is():
+def test_a_joint_without_a_name_stands_where_it_is():
     policy = measured(grip=(0.5,))
     assert ask(policy, ['elbow'], [0.9], [9.0], [8.0]) == [
         [0.1, 0.9, 0.5], [0.0, 9.0, 0.0], [0.0, 8.0, 0.0]]
@@ -99,7 +99,7 @@ def test_a_joint_that_the_request_does_not_name_stands_still_where_it_is():
     assert ask(policy, ['elbow'], [0.9]) == [[0.1, 0.9, 0.3], [0.0] * 3, [0.0] * 3]
 
 
-def test_a_joint_that_the_request_does_not_name_may_have_been_measured_long_ago():
+def test_a_joint_without_a_name_may_be_measured_long_ago():
     assert ask(measured(), ['grip'], [0.3], now=NOW + 1e6)[0] == [0.1, 0.2, 0.3]
 
 
@@ -164,7 +164,7 @@ def test_an_unknown_joint_is_named_with_what_to_do(made, arguments, joint, advic
 # ---- the answer -------------------------------------------------------------------------------
 
 
-def test_answers_name_the_controlled_joints_first_and_say_where_each_stands():
+def test_answers_name_the_controlled_joints_first():
     joints = answered_joints(policy_of())
     assert joints.names == ('elbow', 'shoulder', 'grip')
     assert joints.q_index.tolist() == joints.v_index.tolist() == [1, 0, 2]

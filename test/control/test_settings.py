@@ -39,7 +39,7 @@ def test_choices_are_written_as_their_names():
         assert [one.value for one in choice] == [one.name.lower() for one in choice]
 
 
-def test_a_wrench_is_taken_as_it_comes_unless_its_settings_say_otherwise():
+def test_by_default_a_wrench_is_taken_as_it_comes():
     assert WrenchSettings(0.1) == WrenchSettings(
         0.1, 0.0, ExertedBy.ENVIRONMENT, 0.0, 0.0, 0.0, 1.0, inf, inf, 0.0, (0.0, 0.0, 0.0))
 
@@ -94,17 +94,17 @@ def test_a_value_out_of_range_is_refused_by_name(name, value):
         Settings(**{name: value})
 
 
-def test_assistance_leaves_friction_enough_to_brake_a_joint_with_30_percent_less_of_it():
+def test_assistance_leaves_30_percent_of_friction_to_brake():
     assert LARGEST_ASSISTANCE == 0.7
     Settings(friction_assistance=LARGEST_ASSISTANCE)
 
 
-def test_all_joints_are_moved_alone_unless_it_is_said_that_others_hold_them():
+def test_by_default_all_joints_are_moved_alone():
     assert Settings().held_by_others == frozenset()
     assert Settings().may_send_last
 
 
-def test_what_a_choice_of_terms_leaves_out_are_terms_that_there_are():
+def test_a_choice_leaves_out_terms_that_there_are():
     """An arm that adds what is left out adds all of it and nothing else."""
     terms = {term.name for term in TERMS}
     for choice in Terms:

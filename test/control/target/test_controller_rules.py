@@ -48,7 +48,7 @@ def arm(**rules):
     return motion
 
 
-def test_by_default_the_rules_are_those_of_a_controller_of_positions_as_it_comes():
+def test_default_rules_are_those_of_a_controller_of_positions():
     assert ControllerRules() == ControllerRules.from_parameters(
         {'allow_partial_joints_goal': True, 'command_interfaces': ['position']})
 
@@ -57,7 +57,7 @@ DISTRIBUTIONS = pytest.mark.parametrize('distribution', DEFAULTS)
 
 
 @DISTRIBUTIONS
-def test_every_parameter_of_the_controller_is_read_or_has_no_effect(distribution):
+def test_every_controller_parameter_is_read_or_without_effect(distribution):
     """A parameter of a new version that fails here has to be understood, or named."""
     known = [*parameters_to_read(['JOINT']), *(name.format('JOINT') for name in WITHOUT_EFFECT)]
     assert len(known) == len(set(known))
@@ -120,7 +120,7 @@ def test_of_a_controller_that_says_nothing_nothing_is_told():
     assert deviations_from_trajectory({}) == {}
 
 
-def test_a_partial_goal_is_refused_unless_allowed_naming_what_is_missing():
+def test_a_partial_goal_is_refused_unless_allowed():
     elbow = (('elbow',), [Waypoint(1.0, (7.0,))], 0.0, NOW + 0.5, MEASURED, None)
     strict = arm(allow_partial_joints_goal=False)
     with pytest.raises(TrajectoryError, match="does not move 'shoulder', 'wrist': .* all joints"):
@@ -138,7 +138,7 @@ def test_omitted_joints_stay_where_commanded_or_where_measured(commanded, held):
     assert target.positions == pytest.approx((held[0], 7.0, held[2]))
 
 
-def test_the_lead_in_starts_from_the_desired_state_and_acceleration():
+def test_the_lead_in_starts_from_the_desired_acceleration_too():
     rules = ControllerRules(interpolate_from_desired_state=True)
     motion = motion_of(NAMES, (False,) * 3, hold_tolerance=0.05, rules=rules)
     still = ((0.0,) * 3,)

@@ -54,7 +54,7 @@ def test_before_the_first_reference_there_is_none(state):
     assert not state.is_fresh(10.0)
 
 
-def test_values_go_to_the_joints_that_they_are_named_for_and_other_joints_are_passed_over(state):
+def test_values_go_by_name_and_other_joints_are_ignored(state):
     state.update(
         ControllerReference(
             ('finger', 'elbow', 'shoulder'), (9.0, 2.0, 1.0), (9.0, 4.0, 3.0), (9.0, 6.0, 5.0),
@@ -111,7 +111,7 @@ def test_a_reference_that_is_refused_leaves_the_one_before(state, changes, reaso
     assert not state.is_fresh(10.0 + TIMEOUT + 1e-6)
 
 
-def test_an_older_stamp_is_a_new_clock_once_the_reference_no_longer_counts(state):
+def test_after_the_timeout_an_older_stamp_is_a_new_clock(state):
     moved(state)
     state.update(ControllerReference(JOINTS, (8.0, 8.0), QD, QDD, 1.0), 11.0)
     assert state.reference(11.0).positions[0] == 8.0
@@ -165,8 +165,7 @@ def test_a_factor_that_is_never_filled_in_counts_as_one(state):
 
 
 @pytest.mark.parametrize(('messages', 'velocity'), [(1, 3.0), (2, 3.0), (3, 0.0), (9, 0.0)])
-def test_a_reference_that_stays_in_one_place_stands_still_whatever_it_says(
-        state, messages, velocity):
+def test_a_reference_in_one_place_stands_still(state, messages, velocity):
     reference = moved(state, messages, positions=Q)
     assert reference.velocities[0] == velocity
     assert (reference.accelerations[0] == 0.0) == (velocity == 0.0)
@@ -195,8 +194,7 @@ def test_the_same_message_many_times_is_no_standing_still(state):
     (0.5, False, 0.0),
     (1e9, False, 0.0),
 ])
-def test_a_reference_counts_until_the_timeout_and_fades_as_long_again(
-        state, age, fresh, strength):
+def test_a_reference_counts_until_the_timeout_and_fades(state, age, fresh, strength):
     moved(state)
     assert state.is_fresh(10.0 + age) is fresh
     reference = state.reference(10.0 + age)
@@ -240,8 +238,7 @@ def test_another_object_goes_on_with_it(state):
 
 
 @pytest.mark.parametrize(('positions', 'factor'), [(Q, 1.0), ((8.0, 8.0), 0.0)])
-def test_another_object_knows_what_stands_still_and_whether_the_factor_is_filled_in(
-        state, positions, factor):
+def test_another_object_knows_what_stands_still(state, positions, factor):
     moved(state, 2, positions=Q)
     moved(state, 2, positions=Q, speed_scaling=1.0, stamp=0.0)
     other = ControllerState(JOINTS, TIMEOUT, state.memory)
@@ -249,13 +246,13 @@ def test_another_object_knows_what_stands_still_and_whether_the_factor_is_filled
     assert np.array_equal(other.reference(10.1)[1], (0.0, 0.0))
 
 
-def test_a_reference_of_other_joints_is_not_taken_for_one_of_these(state):
+def test_a_memory_of_other_joints_is_refused(state):
     moved(state)
     with pytest.raises(ValueError, match='elbow|shoulder|joint'):
         ControllerState((*JOINTS, 'wheel'), TIMEOUT, state.memory)
 
 
-def test_a_reference_that_comes_a_little_too_rarely_is_lost_and_stays_so():
+def test_a_reference_that_comes_too_rarely_stays_lost():
     one = ControllerState(JOINTS, TIMEOUT)
     for turn in range(5):
         now = 10.0 + 1.1 * TIMEOUT * turn
@@ -266,7 +263,7 @@ def test_a_reference_that_comes_a_little_too_rarely_is_lost_and_stays_so():
     assert one.is_fresh(now + 0.01)
 
 
-def test_a_factor_that_is_left_out_is_zero_once_another_was_told(state):
+def test_a_missing_factor_is_zero_once_another_was_told(state):
     moved(state, speed_scaling=0.5)
     state.update(ControllerReference(JOINTS, (9.0, 9.0), QD, QDD, 11.0), 11.0)
     assert np.array_equal(state.reference(11.0)[:3], ((9.0, 9.0), (0.0, 0.0), (0.0, 0.0)))

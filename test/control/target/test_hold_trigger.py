@@ -30,7 +30,7 @@ def trigger():
 
 
 @pytest.mark.parametrize('state', [GoalState.CANCELED, GoalState.ABORTED])
-def test_after_an_interrupted_goal_it_is_due_once_after_a_delay(trigger, state):
+def test_it_is_due_once_after_an_interrupted_goal(trigger, state):
     assert trigger.active == {GOAL}
     trigger.take_goals({GOAL: state}, 0.0)
     assert not trigger.active
@@ -57,7 +57,7 @@ def test_a_goal_that_arrives_meanwhile_is_not_disturbed(trigger, after, state):
     assert not trigger.is_due(10.0)
 
 
-def test_the_goals_of_this_node_count_neither_as_active_nor_as_interrupted(trigger):
+def test_goals_of_this_node_do_not_count(trigger):
     trigger.take_goals({GOAL: GoalState.ABORTED}, 0.0)
     trigger.done()
     trigger.add_own(OWN)
@@ -73,7 +73,7 @@ def test_what_was_interrupted_before_the_node_came_is_no_reason():
     assert not trigger.is_due(9.0)
 
 
-def test_after_an_activation_it_is_due_unless_a_goal_is_executed_or_it_ends_again():
+def test_it_is_due_after_an_activation_without_a_goal():
     trigger = HoldTrigger()
     trigger.take_publication(True, 0.0)
     assert trigger.is_due(DELAY)

@@ -55,7 +55,7 @@ def moving(motion):
     return motion
 
 
-def test_before_any_trajectory_the_target_is_the_measured_state_at_rest(motion):
+def test_before_a_trajectory_the_measured_state_is_wanted(motion):
     target = target_of(motion, NOW, MEASURED)
     assert (target.status, target.wanted) == (Status.NO_TRAJECTORY, State.GRAVITY)
     assert np.array_equal(desired(target), (MEASURED, AT_REST, AT_REST))
@@ -70,8 +70,7 @@ def test_before_any_trajectory_the_target_is_the_measured_state_at_rest(motion):
     (2.0, Status.HOLDING_END, ONES, AT_REST),
     (1e6, Status.HOLDING_END, ONES, AT_REST),
 ])
-def test_a_trajectory_is_led_in_to_followed_and_its_end_held(
-        moving, elapsed, kind, positions, velocities):
+def test_a_trajectory_is_followed_and_its_end_held(moving, elapsed, kind, positions, velocities):
     target = target_of(moving, NOW + elapsed, ONES)
     assert target.status is kind
     assert target.wanted is (State.TRACKING if kind is Status.FOLLOWING else State.HOLDING)
@@ -88,15 +87,14 @@ def test_a_trajectory_is_led_in_to_followed_and_its_end_held(
     (9.0, 1.0, False),
     (1.5, -1.0, True),
     (1.0, -5.0, True)])   # it had ended, and its end would come again
-def test_a_trajectory_whose_clock_was_set_is_discarded_unless_it_has_ended_for_good(
-        moving, time, step, is_discarded):
+def test_a_trajectory_whose_clock_was_set_is_discarded(moving, time, step, is_discarded):
     assert moving.discard_trajectory(NOW + time, step) is is_discarded
     status = target_of(moving, NOW + time, ONES).status
     assert (status is Status.NO_TRAJECTORY) is is_discarded
 
 
 @pytest.mark.parametrize('velocity', [0.0, 3.0])
-def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
+def test_the_end_is_held_where_the_last_point_moves(velocity):
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=velocity > 0.0)
     motion = motion_of(NAMES, (False,) * 3, hold_tolerance=0.05, rules=rules)
     last = Waypoint(0.0, (1.0,) * 3, (velocity,) * 3, (7.0,) * 3)
@@ -117,7 +115,7 @@ def test_the_end_is_held_at_rest_even_where_the_last_point_moves(velocity):
     ((0.0, 0.0, 4 * pi - 0.051), Status.GOAL_DEVIATION),
     ((0.0, 0.0, pi), Status.GOAL_DEVIATION),
 ])
-def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, deviation, kind):
+def test_the_end_is_held_within_the_tolerance_of_each_joint(moving, deviation, kind):
     measured = ONES + deviation
     target = target_of(moving, NOW + 3.0, measured)
     assert target.status is kind
@@ -126,7 +124,7 @@ def test_the_end_is_held_where_every_joint_is_within_the_tolerance(moving, devia
     assert np.array_equal((target.velocities, target.accelerations), (AT_REST, AT_REST))
 
 
-def test_joints_off_the_end_by_half_of_the_tolerance_are_named(moving):
+def test_joints_off_by_half_of_the_tolerance_are_named(moving):
     target = target_of(moving, NOW + 3.0, ONES + (0.5, 0.024, 2 * pi - 0.026))
     assert target.deviation == pytest.approx((0.5, 0.024, -0.026))
     explanation = target.detail
@@ -191,8 +189,7 @@ def test_values_go_to_the_joints_that_they_are_named_for(motion):
     ((Waypoint(0.0, (1.0, 1.0, 1.0)),), 0.99, 1.0),
     ((Waypoint(0.0, (1.0, 1.0, 1.0)),), 0.7, 0.7),
 ], ids=['no trajectory', 'following', 'holding the end', 'off the end'])
-def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
-        motion, first, measured, held):
+def test_joints_without_a_name_stay_at_the_present_target(motion, first, measured, held):
     if first:
         follow(motion, NAMES, first, None, NOW, MEASURED, AT_REST)
     elbow = (Waypoint(0.0, (5.0,), (0.0,)), Waypoint(1.0, (6.0,), (0.0,)))
@@ -203,7 +200,7 @@ def test_joints_that_are_not_named_stay_where_the_present_target_has_them(
     assert target.accelerations == pytest.approx((0.0, 0.0, 0.0))
 
 
-def test_joints_that_are_not_named_are_led_in_to_where_they_stay(moving):
+def test_joints_without_a_name_are_led_to_their_place(moving):
     follow(moving, ('elbow',), [Waypoint(1.0, (5.0,))], None, NOW + 1.0, MEASURED, AT_REST)
     assert target_of(moving, NOW + 1.0, ONES).positions == pytest.approx(MEASURED)
     assert target_of(moving, NOW + 1.5, ONES).positions == pytest.approx((0.05, 2.6, 0.15))
@@ -265,7 +262,7 @@ def reached(motion, age, measured=REFERENCE[0], time=NOW + 1.75):
     (2.0 * TIMEOUT + 1e-9, Status.CONTROLLER_LOST, 0.0, False),
     (1e6, Status.CONTROLLER_LOST, 0.0, False),
 ])
-def test_a_reference_counts_instead_of_the_trajectory_and_is_held_after_it_stops(
+def test_a_reference_replaces_the_trajectory_and_is_held_afterwards(
         controlled, age, kind, share, moves):
     target = reached(controlled, age)
     assert target.status is kind
@@ -279,8 +276,7 @@ def test_a_reference_counts_instead_of_the_trajectory_and_is_held_after_it_stops
     (1.5 * TIMEOUT, Status.CONTROLLER_LOST),
     (3.0 * TIMEOUT, Status.GOAL_DEVIATION),
 ])
-def test_a_robot_off_the_last_reference_gets_gravity_where_it_is_once_the_motion_has_faded(
-        controlled, age, kind):
+def test_off_a_faded_reference_it_is_gravity_where_measured(controlled, age, kind):
     target = reached(controlled, age, REFERENCE[0] + (0.0, 0.5, 4 * pi))
     assert target.status is kind
     if kind is Status.GOAL_DEVIATION:
@@ -296,7 +292,7 @@ def test_a_reference_that_is_refused_leaves_the_trajectory_running(moving):
     assert reached(moving, 0.0).positions == pytest.approx(0.75 * ONES)
 
 
-def test_a_trajectory_that_comes_with_fresh_references_is_left_to_the_controller(controlled):
+def test_with_fresh_references_a_trajectory_is_left_to_the_controller(controlled):
     rest = [Waypoint(0.0, (9.0,) * 3)]
     now = Instant(STEADY + TIMEOUT, NOW)
     start = controlled.start(now, np.zeros((2, 3)), State.TRACKING, Status.FOLLOWING_CONTROLLER)
@@ -313,7 +309,7 @@ def test_a_trajectory_that_comes_after_references_have_stopped_is_followed(contr
     assert target.positions == pytest.approx(0.75 * ONES)
 
 
-def test_joints_that_it_does_not_name_stay_where_the_last_reference_has_them(controlled):
+def test_joints_without_a_name_stay_at_the_last_reference(controlled):
     near = REFERENCE[0] + 0.01
     follow(
         controlled, ('elbow',), [Waypoint(0.0, (9.0,))], 0.0, NOW, near, AT_REST,
@@ -373,7 +369,7 @@ def off(motion, *distance, last=Status.FOLLOWING):
 
 @pytest.mark.parametrize('joint, tolerance', [(0, 0.2), (1, 0.2), (2, 0.05)])
 @pytest.mark.parametrize('sign', [1.0, -1.0])
-def test_a_joint_leaves_at_its_tolerance_and_is_back_at_half_of_it(joint, tolerance, sign):
+def test_a_joint_leaves_at_its_tolerance_and_returns_at_half(joint, tolerance, sign):
     one, motion, last = sign * np.eye(3)[joint], guarded(), Status.FOLLOWING
     for share, has_left in (
             (0.99, False), (1.01, True), (0.99, True), (0.51, True), (0.49, False),
@@ -385,7 +381,7 @@ def test_a_joint_leaves_at_its_tolerance_and_is_back_at_half_of_it(joint, tolera
         assert bool(target.detail) is has_left
 
 
-def test_a_robot_that_has_left_the_end_is_back_at_half_of_hold_tolerance():
+def test_a_robot_returns_to_the_end_at_half_the_tolerance():
     motion = guarded(hold_tolerance=0.1)
     last = Status.HOLDING_END
     for distance, is_off in ((0.09, False), (0.11, True), (0.06, True), (0.04, False)):
@@ -427,7 +423,7 @@ FEEDBACK = {
     'mode': Mode.COMPUTED_TORQUE, 'position_gains': (100.0,), 'velocity_gains': (20.0,)}
 
 
-def test_feedback_keeps_following_what_the_arm_has_left_but_takes_up_only_what_is_near():
+def test_feedback_takes_up_only_what_is_near():
     motion = guarded(**FEEDBACK)
     target = off(motion, 0.5, 0.0, 0.0)
     assert (target.status, target.wanted) == (Status.PATH_DEVIATION, State.TRACKING)
@@ -439,7 +435,7 @@ def test_feedback_keeps_following_what_the_arm_has_left_but_takes_up_only_what_i
         assert (target.status, target.wanted) == (status, wanted)
 
 
-def test_a_motion_that_has_just_begun_at_the_arm_is_taken_up_however_fast_it_is():
+def test_a_fast_motion_is_taken_up_at_its_begin():
     rules = ControllerRules(allow_nonzero_velocity_at_trajectory_end=True)
     motion = motion_of(NAMES, (False,) * 3, hold_tolerance=0.01, rules=rules, **FEEDBACK)
     follow(motion, NAMES, [Waypoint(1.0, 2.0 * ONES, 2.0 * ONES)], None, NOW, AT_REST, 2.0 * ONES)
@@ -448,7 +444,7 @@ def test_a_motion_that_has_just_begun_at_the_arm_is_taken_up_however_fast_it_is(
 
 
 @pytest.mark.parametrize('first, begins', [(0.1, True), (0.0, False)])
-def test_a_motion_that_does_not_lead_to_its_first_point_has_not_begun_at_the_arm(first, begins):
+def test_without_a_lead_in_a_motion_begins_elsewhere(first, begins):
     motion = motion_of(NAMES, (False,) * 3)
     follow(motion, NAMES, [Waypoint(first, ONES), Waypoint(1.0, ONES)], None, NOW, AT_REST)
     assert motion.begins_at_arm(Instant(0.0, NOW + 0.05), AT_REST[0]) is begins
@@ -457,8 +453,7 @@ def test_a_motion_that_does_not_lead_to_its_first_point_has_not_begun_at_the_arm
 
 @pytest.mark.parametrize('off, begins', [(0.009, True), (0.011, False)])
 @pytest.mark.parametrize('when', [-0.1, 0.0, 0.05])
-def test_a_motion_that_has_waited_begins_at_the_arm_only_where_the_arm_still_is(
-        off, begins, when):
+def test_after_waiting_a_motion_begins_where_the_arm_still_is(off, begins, when):
     motion = motion_of(NAMES, (False,) * 3, **FEEDBACK)
     start = motion.start(
         Instant(0.0, NOW), np.zeros((2, 3)), State.ARMING, Status.STARTING, held_in=0.3)
@@ -469,7 +464,7 @@ def test_a_motion_that_has_waited_begins_at_the_arm_only_where_the_arm_still_is(
     assert not motion.begins_at_arm(Instant(0.0, NOW + 0.5), here)
 
 
-def test_after_a_fault_a_reference_is_followed_only_once_it_has_come_near(controlled):
+def test_after_a_fault_only_a_near_reference_is_followed(controlled):
     controlled.leave()
     far = REFERENCE[0] + (0.0, 0.5, 0.0)
     target = target_of(controlled, NOW, far, STEADY)
@@ -498,7 +493,7 @@ def test_the_rest_is_only_to_be_read(motion):
             array[0] = 1.0
 
 
-def test_a_reference_that_says_nothing_of_its_speed_stands_once_speeds_were_told(motion):
+def test_a_reference_without_a_speed_stands_once_speeds_were_told(motion):
     """As a controller that is paused does."""
     motion.take_reference(ControllerReference(NAMES, MEASURED, ONES, ONES, 1.0, 0.5), 10.0)
     assert np.array_equal(target_of(motion, NOW, MEASURED, 10.0).velocities, 0.5 * ONES)

@@ -53,7 +53,7 @@ def test_what_has_no_limit_has_no_defect():
     assert defect(FREE, WIDE) == ''
 
 
-def test_a_position_outside_the_range_is_named_with_joint_time_and_value():
+def test_a_position_outside_the_range_is_named_with_its_time():
     said = defect(RANGED, WIDE)
     assert "joint 'elbow' is at 1.0" in said and 'outside its range from -1' in said
     time = float(said.partition(' s after its begin')[0])
@@ -65,7 +65,7 @@ def test_a_motion_along_the_end_of_a_range_is_right():
     assert defect(RANGED, rests((0.0, 0.0, 1.0), (2.0, 0.5, 1.0)), positions=(0.0, 1.0)) == ''
 
 
-def test_a_joint_that_is_outside_its_range_may_be_led_back_but_no_further_out():
+def test_a_joint_outside_its_range_may_only_be_led_back():
     outside = (0.0, 1.5)
     assert defect(RANGED, rests((0.0, 0.0, 1.5), (2.0, 0.0, 0.5)), positions=outside) == ''
     assert "'elbow'" in defect(
@@ -126,7 +126,7 @@ def test_joints_that_another_controller_holds_are_not_judged():
     ((0.0, 0.25), (0.0, 0.0), "'elbow' has to be at 0.25 at once, too far from where it is"),
     ((0.0, 1.1), (0.0, 1.0), "'elbow' has to be at 1.1 at once, outside its range"),
     ((0.0, 1.1), (0.0, 1.2), '')])
-def test_a_motion_without_duration_is_one_to_where_the_arm_is(end, positions, said):
+def test_a_motion_without_duration_leads_where_the_arm_is(end, positions, said):
     check = RANGED._replace(jumps=np.full(2, 0.2))
     single = Trajectory(NAMES, [Waypoint(0.0, end)], BEGIN)
     found = defect(check, single, positions=positions)
@@ -137,7 +137,7 @@ def test_a_motion_without_duration_is_one_to_where_the_arm_is(end, positions, sa
 
 
 @pytest.mark.parametrize('points', [2, 50, 5000])
-def test_there_are_enough_instants_of_every_segment_and_not_too_many(points):
+def test_every_segment_has_enough_instants_and_not_too_many(points):
     path = Trajectory(
         NAMES, [Waypoint(0.1 * i, (0.01 * i, 0.0)) for i in range(points)], BEGIN)
     times, (q, qd, qdd) = samples(path, 0.0)

@@ -62,7 +62,7 @@ def starts(motion, seconds):
 
 @pytest.mark.parametrize('seconds', [
     0.5, END - 1e-3, END, END + 0.25, END + LONGEST_PAUSE - 1e-6])
-def test_an_arm_that_follows_goes_on_from_where_it_is_wanted(seconds):
+def test_an_arm_that_follows_goes_on_where_wanted(seconds):
     """Not with its acceleration: a slow motion would begin with a long detour."""
     path = planned_after(seconds, follows=True).path
     expected = FORMER.sample(BEGIN + seconds)[:2, 0]
@@ -74,8 +74,7 @@ def test_an_arm_that_follows_goes_on_from_where_it_is_wanted(seconds):
     (1.2, False, (MEASURED[0], 1.2)),
     (0.1, False, None),                # the arm may be blocked, and would never deviate
     (0.9, True, None)])                # feedback would step
-def test_an_arm_that_another_controller_moves_goes_on_as_that_does(
-        velocity, has_feedback, expected):
+def test_an_arm_moved_by_a_controller_goes_on_likewise(velocity, has_feedback, expected):
     path = planned_after(
         0.25, follows=True, has_feedback=has_feedback, is_held=True,
         velocities=velocity * ONES).path
@@ -84,7 +83,7 @@ def test_an_arm_that_another_controller_moves_goes_on_as_that_does(
 
 
 @pytest.mark.parametrize('has_feedback, expected', [(True, 2.0), (False, MEASURED[0])])
-def test_after_a_pause_only_feedback_has_kept_the_arm_where_it_is_wanted(has_feedback, expected):
+def test_after_a_pause_only_feedback_keeps_the_arm_where_wanted(has_feedback, expected):
     seconds = END + LONGEST_PAUSE + 1e-3
     path = planned_after(seconds, follows=True, has_feedback=has_feedback).path
     assert starts(path, seconds)[0] == pytest.approx(expected)
@@ -96,7 +95,7 @@ def test_any_other_arm_starts_from_where_it_is(more):
     assert starts(planned_after(0.5, **more).path, 0.5)[0] == pytest.approx(MEASURED[0])
 
 
-def test_there_is_one_path_and_it_is_that_of_the_controller_where_it_starts_from_its_desired():
+def test_a_path_may_start_from_the_desired_state():
     """With its acceleration, as the controller does."""
     path = planned_after(0.5, interpolate_from_desired_state=True).path
     assert starts(path, 0.5) == pytest.approx(FORMER.at(0.5)[:, 0], abs=1e-9)
@@ -113,7 +112,7 @@ def test_it_is_known_whether_a_motion_begins_at_the_arm(waypoints, more, begins)
     assert planned_after(0.5, command=command, **more).begins_at_arm is begins
 
 
-def test_the_longest_pause_is_that_of_a_stream_of_points_and_not_of_a_task():
+def test_the_longest_pause_is_that_of_a_stream():
     assert 0.1 < LONGEST_PAUSE < 1.0
 
 
@@ -129,12 +128,12 @@ def test_without_a_stamp_it_begins_at_its_reception(age):
 
 
 @pytest.mark.parametrize('age', [0.0, 0.02, 0.7, 4.0])
-def test_the_begin_in_its_stamp_is_when_it_begins_whenever_it_is_read(age):
+def test_it_begins_at_its_stamp_whenever_it_is_read(age):
     command = NEXT._replace(stamp=BEGIN + 9.5)
     assert planned_after(9.0, None, age, command).path.end == BEGIN + 10.5
 
 
-def test_read_soon_after_its_reception_it_is_entered_then_so_that_no_time_is_lacking():
+def test_read_soon_it_is_entered_at_its_reception():
     """A point that is streamed 10 ms ahead would be reached in a millisecond otherwise."""
     point = TrajectoryCommand(NAMES, [Waypoint(0.010, 0.61 * ONES)])
     velocity = starts(planned_after(9.0, None, 0.009, point).path, 9.0)[1]
@@ -142,7 +141,7 @@ def test_read_soon_after_its_reception_it_is_entered_then_so_that_no_time_is_lac
 
 
 @pytest.mark.parametrize('from_desired', [True, False])
-def test_entered_at_its_reception_it_does_not_jump_from_where_the_robot_moves_now(from_desired):
+def test_entered_at_its_reception_it_does_not_jump_now(from_desired):
     """The robot was somewhere else then."""
     age, position = 0.1, MEASURED[0] - 0.1
     start = begun_after(
@@ -170,7 +169,7 @@ def test_it_joins_the_one_before_at_its_reception():
     assert motion.end == BEGIN + 2.0
 
 
-def test_where_it_is_not_known_when_it_was_received_only_a_stamp_says_when_it_begins():
+def test_without_a_time_of_reception_it_needs_a_stamp():
     with pytest.raises(TrajectoryError, match='may have waited while this process did not run'):
         planned_after(9.0, None, inf)
     command = NEXT._replace(stamp=BEGIN + 9.5)
@@ -191,7 +190,7 @@ class Refused:
         return 'joint elbow is too fast'
 
 
-def test_what_the_arm_cannot_execute_is_refused_where_the_node_moves_it_alone():
+def test_what_the_arm_cannot_execute_is_refused_without_a_controller():
     start = begun_after(0.5, None)
     with pytest.raises(TrajectoryError, match='elbow is too fast'):
         start._replace(check=Refused(True)).planned(NEXT)

@@ -58,26 +58,26 @@ def at(motion, time, measured=MEASURED):
 # --- the new trajectory starts now ---
 
 
-def test_a_new_trajectory_starts_from_the_desired_state_and_not_from_the_measured_one(motion):
+def test_a_new_trajectory_starts_from_the_desired_state(motion):
     follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 2.0, 3.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.5, 2.0, 2.0, 3.0))
     assert target_of(motion, THEN + 1.0, np.array((2.5, 3.5))).status is Status.HOLDING_END
 
 
-def test_the_state_that_joins_the_two_has_the_velocity_of_the_old(motion):
+def test_the_joining_state_has_the_velocity_of_the_old(motion):
     follow(motion, NAMES, [Waypoint(1.0, (2.5,) * 2, (0.0,) * 2)], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 1.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.625, 1.625, 2.75, 2.75))
 
 
-def test_a_new_trajectory_with_a_point_at_its_start_steps_to_it(motion):
+def test_a_point_at_the_start_is_stepped_to(motion):
     points = [Waypoint(0.0, (7.0, 8.0)), Waypoint(1.0, (8.0, 9.0))]
     follow(motion, NAMES, points, None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((7.0, 8.0, 1.0, 1.0))
 
 
-def test_a_new_trajectory_whose_start_has_passed_starts_now_with_its_first_point(motion):
+def test_a_start_that_has_passed_is_now(motion):
     points = [Waypoint(0.0, (7.0, 8.0)), Waypoint(2.0, (9.0, 10.0))]
     follow(motion, NAMES, points, THEN - 1.0, THEN, MEASURED, None)
     assert at(motion, THEN + 1.0) == pytest.approx((8.0, 9.0, 1.0, 1.0))
@@ -86,7 +86,7 @@ def test_a_new_trajectory_whose_start_has_passed_starts_now_with_its_first_point
 # --- the new trajectory starts later ---
 
 
-def test_until_the_new_stamp_the_old_runs_on_once_led_in_to_its_next_point(motion):
+def test_until_the_new_stamp_the_old_runs_on(motion):
     follow(motion, NAMES, [Waypoint(1.0, (0.0, 5.0))], NOW + 2.5, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 0.8, 0.8))
     assert at(motion, NOW + 1.0) == pytest.approx((1.0, 1.0, 1.0, 1.0))
@@ -95,7 +95,7 @@ def test_until_the_new_stamp_the_old_runs_on_once_led_in_to_its_next_point(motio
     assert at(motion, NOW + 3.0) == pytest.approx((1.25, 3.75, -2.5, 2.5))
 
 
-def test_before_the_old_ones_next_point_the_motion_leads_in_to_where_the_new_one_starts(motion):
+def test_before_the_next_point_it_leads_to_the_new_start(motion):
     follow(motion, NAMES, [Waypoint(1.0, (0.0, 5.0))], NOW + 0.75, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 0.0, 0.0))
     assert at(motion, NOW + 0.75 - 1e-9) == pytest.approx((0.75, 0.75, 1.0, 1.0))
@@ -105,7 +105,7 @@ def test_before_the_old_ones_next_point_the_motion_leads_in_to_where_the_new_one
 # --- joints that the new trajectory omits ---
 
 
-def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_end(motion):
+def test_omitted_joints_follow_the_old_and_named_ones_wait(motion):
     follow(motion, ('elbow',), [Waypoint(1.0, (6.5,))], None, THEN, MEASURED, None)
     assert at(motion, THEN) == pytest.approx((0.5, 0.5, 1.0, 6.0))
     assert at(motion, THEN + 0.5) == pytest.approx((1.0, 3.5, 1.0, 6.0))
@@ -114,14 +114,14 @@ def test_omitted_joints_follow_the_old_and_the_named_ones_wait_for_them_at_the_e
     assert target_of(motion, NOW + 4.0, np.array((4.0, 6.5))).status is Status.HOLDING_END
 
 
-def test_omitted_joints_have_those_fields_of_the_old_that_the_new_points_have(motion):
+def test_omitted_joints_have_the_fields_of_the_new_points(motion):
     stop = Waypoint(1.0, (6.5,), (0.0,))
     follow(motion, ('elbow',), [Waypoint(0.5, (3.5,), (6.0,)), stop], None, THEN, MEASURED, None)
     for elapsed in (0.0, 0.25, 0.5, 0.75, 0.99):
         assert at(motion, THEN + elapsed)[::2] == pytest.approx((0.5 + elapsed, 1.0))
 
 
-def test_the_named_joints_wait_at_rest_where_the_old_points_have_all_fields():
+def test_named_joints_wait_at_rest_with_all_fields():
     old = Trajectory(
         NAMES, [Waypoint(0.0, (0.0, 0.0)), Waypoint(2.0, (1.0, 1.0), (2.0, 2.0), (3.0, 3.0)),
                 Waypoint(3.0, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0))], NOW)
@@ -146,7 +146,7 @@ ELBOW_TURNS = (False, True)
 
 @pytest.mark.parametrize('turns', [-2, -1, 0, 1])
 @pytest.mark.parametrize('seconds', [0.5, 3.5, 4.0, 14.0])
-def test_a_continuous_joint_goes_on_by_the_shorter_way_whatever_its_turns(seconds, turns):
+def test_a_continuous_joint_goes_on_by_the_shorter_way(seconds, turns):
     """The old motion ends after 4 s, and stays in use."""
     now, old = NOW + seconds, Trajectory(NAMES, OLD, NOW)
     entry = min(seconds, 4.0)
@@ -168,13 +168,13 @@ def test_whole_turns_are_those_where_the_new_trajectory_starts():
     assert both.sample(NOW + 3.5)[:2, 1] == pytest.approx((21.25, 0.5))
 
 
-def test_a_first_point_at_the_start_does_not_step_by_whole_turns():
+def test_a_point_at_the_start_makes_no_whole_turn():
     points = [Waypoint(0.0, (0.5, 0.6 - TURN)), Waypoint(1.0, (0.5, 1.6 - TURN))]
     both = joined(Trajectory(NAMES, OLD, NOW), Trajectory(NAMES, points, THEN), THEN, ELBOW_TURNS)
     assert both.sample(THEN)[:2, 1] == pytest.approx((0.6, 1.0))
 
 
-def test_between_its_points_a_new_trajectory_turns_as_far_as_they_say():
+def test_between_its_points_a_trajectory_turns_as_they_say():
     points = [Waypoint(1.0, (0.0, 1.0 + TURN)), Waypoint(2.0, (0.0, 1.0 - 2 * TURN)),
               Waypoint(3.0, (0.0, 0.0), (0.0, 0.0), (0.0, 0.0))]
     both = joined(Trajectory(NAMES, OLD, NOW), Trajectory(NAMES, points, THEN), THEN, ELBOW_TURNS)
@@ -184,14 +184,14 @@ def test_between_its_points_a_new_trajectory_turns_as_far_as_they_say():
     assert both.sample(THEN + 3.0)[1:] == pytest.approx(np.zeros((2, 2)))
 
 
-def test_a_continuous_joint_waits_at_its_turn_for_those_that_the_new_trajectory_omits():
+def test_a_continuous_joint_waits_at_its_turn_for_omitted_ones():
     new = Trajectory(('elbow',), [Waypoint(1.0, (0.8 + TURN,))], THEN)
     both = joined(Trajectory(NAMES, OLD, NOW), new, THEN, (True, True))
     for time in (1.5, 2.0, 3.5, 4.0):
         assert both.sample(NOW + time)[0] == pytest.approx((time, 0.8))
 
 
-def test_a_continuous_joint_that_is_omitted_follows_the_old_trajectory_over_whole_turns():
+def test_an_omitted_continuous_joint_follows_the_old_turns():
     old = Trajectory(NAMES, [Waypoint(float(k), (5.0 * k,) * 2) for k in range(5)], NOW)
     new = Trajectory(('elbow',), [Waypoint(0.5, (7.5 - TURN,)), Waypoint(1.0, (8.0 - TURN,))],
                      NOW + 1.0)
@@ -201,7 +201,7 @@ def test_a_continuous_joint_that_is_omitted_follows_the_old_trajectory_over_whol
     assert both.sample(NOW + 3.0)[0, 1] == pytest.approx(8.0)
 
 
-def test_goals_one_after_another_turn_a_continuous_joint_on_and_on():
+def test_goals_in_succession_turn_a_continuous_joint_on():
     """Each is 1 rad ahead of where the driver says that the joint is, and replaces the last."""
     rules = ControllerRules(allow_trajectory_replacement=True)
     motion = motion_of(('wrist',), (True,), hold_tolerance=0.05, rules=rules)
@@ -222,8 +222,7 @@ def test_goals_one_after_another_turn_a_continuous_joint_on_and_on():
     None,
     [Waypoint(1.0, (1.0, 1.0))],
 ], ids=['none', 'a single point'])
-def test_without_an_old_trajectory_of_several_points_the_motion_leads_in_from_the_state(
-        motion, old):
+def test_without_several_old_points_it_starts_where_measured(motion, old):
     motion.clear()
     if old:
         follow(motion, NAMES, old, None, NOW, np.zeros(2), None)
@@ -231,7 +230,7 @@ def test_without_an_old_trajectory_of_several_points_the_motion_leads_in_from_th
     assert at(motion, THEN) == pytest.approx((0.6, 0.6, 2.0, 3.0))
 
 
-def test_a_robot_that_was_taken_off_the_old_end_is_led_in_from_where_it_is(motion):
+def test_a_robot_off_the_old_end_starts_where_measured(motion):
     follow(motion, NAMES, [Waypoint(1.0, (2.6, 3.6))], None, NOW + 9.0, MEASURED, None)
     assert at(motion, NOW + 9.0) == pytest.approx((0.6, 0.6, 2.0, 3.0))
 
@@ -249,7 +248,7 @@ def test_a_joined_motion_is_replaced_like_any_other(motion):
     assert at(motion, NOW + 3.5) == pytest.approx((3.5, 0.0, 1.0, 0.0))
 
 
-def test_on_a_clock_of_large_numbers_the_old_points_keep_their_distances():
+def test_on_a_large_clock_old_points_keep_their_distances():
     start = 1.7e9 + 0.123456789
     old = Trajectory(NAMES, [Waypoint(1e-3 * k, (k, k)) for k in range(9)], start)
     both = joined(old, Trajectory(('elbow',), [Waypoint(1e-3, (1.0,))], start), start + 1e-3)
@@ -275,8 +274,7 @@ def trajectories(draw, names, start):
 
 
 @given(trajectories(NAMES, NOW), trajectories(('elbow',), NOW + 1.0), st.integers(0, 24))
-def test_any_joined_motion_passes_all_points_of_the_new_and_is_its_own_derivative(
-        old, new, eighths):
+def test_a_joined_motion_passes_its_points_and_is_differentiable(old, new, eighths):
     now = NOW + eighths / 8.0
     both = joined(old, new, now)
     start = max(new.start, now)
