@@ -345,15 +345,11 @@ def test_a_joint_of_several_coordinates_is_where_assumed(whose, joint_name, posi
          whose.gravity([*position, 0.7], tilted)[-1:])
 
 
-def test_every_policy_that_is_made_can_decide():
-    """The quaternion of zeros is what somebody writes who wants the joint at zero."""
-    try:
-        policy = policy_of(
+def test_a_quaternion_of_zeros_is_refused():
+    """It is what somebody writes who wants the joint at zero."""
+    with pytest.raises(ArgumentError, match="quaternion .* of joint 'flight' has length 0"):
+        policy_of(
             Robot.from_urdf(FREE_FLYER), ('camera',), assumed_positions={'flight': (0.0,) * 7})
-    except ArgumentError:
-        return
-    measure(policy, [0.7], ['camera'])
-    policy.decide(at(0.0))
 
 
 def test_the_advice_can_be_followed():
@@ -689,13 +685,6 @@ def test_a_force_may_be_larger_than_a_torque(kind, limit, is_used):
     else:
         with pytest.raises(ArgumentError, match='effort_limits.slide is .*at most'):
             policy_of(weak, ('slide',), effort_limits={'slide': limit})
-
-
-@pytest.mark.parametrize('limit', [1e30, 1e9, 10001.0])
-def test_settings_with_a_limit_of_no_motor_are_refused(limit):
-    policy = measured()
-    with pytest.raises(ArgumentError, match='effort_limits.shoulder is 1'):
-        policy.change_settings(replace(policy.settings, effort_limits={'shoulder': limit}))
 
 
 @pytest.mark.parametrize('name, words', [

@@ -491,11 +491,3 @@ def test_the_rest_is_only_to_be_read(motion):
     for array in (target.velocities, target.accelerations):
         with pytest.raises(ValueError, match='read-only'):
             array[0] = 1.0
-
-
-def test_a_reference_without_a_speed_stands_once_speeds_were_told(motion):
-    """As a controller that is paused does."""
-    motion.take_reference(ControllerReference(NAMES, MEASURED, ONES, ONES, 1.0, 0.5), 10.0)
-    assert np.array_equal(target_of(motion, NOW, MEASURED, 10.0).velocities, 0.5 * ONES)
-    motion.take_reference(ControllerReference(NAMES, 2.0 * MEASURED, ONES, ONES, 1.5), 10.0)
-    assert np.array_equal(target_of(motion, NOW, MEASURED, 10.0).velocities, 0.0 * ONES)

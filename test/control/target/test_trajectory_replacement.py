@@ -292,9 +292,8 @@ def test_a_joined_motion_passes_its_points_and_is_differentiable(old, new, eight
         assert change[:2] == pytest.approx(integral[1:], rel=1e-7, abs=1e-7)
 
 
-def test_one_of_two_points_runs_on_too():
-    rules = ControllerRules(allow_trajectory_replacement=True)
-    motion = motion_of(NAMES, (False, False), hold_tolerance=0.05, rules=rules)
+def test_one_of_two_points_runs_on_too(motion):
+    motion.clear()
     follow(motion, NAMES, [OLD[0], OLD[4]], None, NOW, np.zeros(2), None)
     follow(motion, NAMES, [Waypoint(1.0, (2.5, 3.5))], NOW + 1.0, THEN, 0.5 * ONES, ONES)
     assert at(motion, NOW + 0.75) == pytest.approx((0.75, 0.75, 1.0, 1.0))
