@@ -34,9 +34,12 @@ from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import TrajectoryCommand, Waypoint
 from small_robots import ARM
 
+pytestmark = pytest.mark.usefixtures('fastest_engine')
+
 JOINTS = ('shoulder', 'elbow')
 STEP = 0.001
 PUSH = np.array([3.0, -2.0])
+PRESSED = (5.0, 0.0)
 
 
 # ---- with another engine's arm ------------------------------------------------------------------
@@ -45,7 +48,7 @@ PUSH = np.array([3.0, -2.0])
 @pytest.mark.parametrize('path, link', [
     ('panda_description/urdf/panda.urdf', 'panda_hand'),
     ('ur_description/urdf/ur5_robot.urdf', 'tool0')])
-def test_a_push_on_an_arm_in_mujoco_is_seen_and_its_force_is_found(path, link):
+def test_a_push_in_mujoco_is_seen_and_its_force_found(path, link):
     mujoco_oracle = pytest.importorskip('mujoco_oracle')
     text = example_urdf(path)
     arm, engine = Robot.from_urdf(text), mujoco_oracle.MujocoOracle(text)
@@ -87,7 +90,10 @@ def test_a_push_on_an_arm_in_mujoco_is_seen_and_its_force_is_found(path, link):
 OBSERVING = Settings(
     joints=JOINTS, observe_external_effort=True, external_wrench_link='tool', state_timeout=0.1,
     external_effort_threshold={'shoulder': 1.0, 'elbow': 1.0}, blend_time=0.0)
+HOLDING = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
 Q = np.array([0.3, -0.8])
+NEAR, FAR = (Q, (0.0, 0.0)), (Q + 1.2, (0.0, 0.0))
+FORCE = np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
 
 
 class Ride:
@@ -146,10 +152,18 @@ class Ride:
         return self.policy.external
 
 
-def test_the_wrench_at_a_link_is_that_which_explains_the_external_effort():
+def contact_ride(robot=None, **changes):
+    """Return a ride that something presses on since a moment, and that has therefore stopped."""
+    ride = Ride(replace(HOLDING, **changes), robot)
+    ride.go(0.2)
+    ride.go(0.1, PRESSED)
+    assert ride.decision.status is Status.CONTACT
+    return ride
+
+
+def test_the_wrench_at_a_link_explains_the_external_effort():
     ride = Ride()
-    force = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    force[3:] = [2.0, 0.0, 1.0]
+    force = np.array([0.0, 0.0, 0.0, 2.0, 0.0, 1.0])
     robot = ride.policy.robot
     rest = np.zeros(2)
     external = robot.gravity(Q) - robot.inverse_dynamics(Q, rest, rest, {'tool': force})
@@ -159,7 +173,7 @@ def test_the_wrench_at_a_link_is_that_which_explains_the_external_effort():
     assert np.linalg.norm(wrench) <= np.linalg.norm(force) + 1e-9
 
 
-def test_a_contact_is_a_joint_above_its_threshold_within_twenty_milliseconds():
+def test_above_its_threshold_a_joint_is_in_contact_within_20_ms():
     ride = Ride()
     assert ride.go(0.2, (0.9, 0.0)).contacts == {}
     assert [*ride.go(0.02, (3.0, 0.0)).contacts] == ['shoulder']
@@ -177,7 +191,7 @@ def test_what_joint_states_lack_is_said_and_nothing_is_observed():
     assert 'measured_lacks' in lacking.go(0.01).missing
 
 
-def test_a_joint_with_a_threshold_but_no_effort_is_named_and_the_others_are_observed():
+def test_a_joint_without_effort_is_named_and_others_are_observed():
     external = Ride().go(0.2, (nan, 5.0))
     assert external.missing == 'joint_states lack the efforts of shoulder'
     assert [*external.contacts] == ['elbow']
@@ -194,7 +208,7 @@ def test_stamps_that_go_back_again_and_again_are_reported():
     assert ride.go(0.2).missing == ''
 
 
-def test_stamps_in_order_are_used_again_soon_after_any_time_of_disorder():
+def test_stamps_in_order_are_used_again_soon_after_disorder():
     ride = Ride()
     for count in range(2000):
         ride.stamp = ride.time - 0.01 * (count % 2)
@@ -204,7 +218,7 @@ def test_stamps_in_order_are_used_again_soon_after_any_time_of_disorder():
     assert ride.go(0.05).missing == ''
 
 
-def test_a_stamp_that_never_changes_is_reported_and_gives_no_estimate():
+def test_a_constant_stamp_is_reported_and_gives_no_estimate():
     ride = Ride()
     assert ride.go(0.2, PUSH).effort == pytest.approx(PUSH, rel=1e-3)
     ride.stamp = ride.time
@@ -218,7 +232,7 @@ def test_a_stamp_that_never_changes_is_reported_and_gives_no_estimate():
     assert ride.policy.external.effort == pytest.approx(PUSH, rel=1e-3)
 
 
-def test_a_payload_a_rotor_and_another_model_do_not_look_like_a_push():
+def test_payload_rotor_and_another_model_do_not_look_like_a_push():
     moving = {'velocities': (0.5, 0.5), 'external': (0.5, 0.0)}
     ride = Ride(robot=AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'], ['armature']))
     before = ride.go(0.2, **moving).effort
@@ -228,44 +242,38 @@ def test_a_payload_a_rotor_and_another_model_do_not_look_like_a_push():
     ride.policy.robot.set_joint_parameters('armature', {'shoulder': 4.0})  # likewise
     geared = ride.go(0.002, **moving).effort
     assert np.max(np.abs(geared - loaded)) < 0.2
-    other = Ride()
-    other.time = ride.time
-    other.policy.resume(ride.policy.memory)
-    assert np.max(np.abs(other.go(0.002, **moving).effort - loaded)) < 0.2
+    ride.swap()
+    assert np.max(np.abs(ride.go(0.002, **moving).effort - loaded)) < 0.2
 
 
 def test_without_a_reaction_a_contact_changes_no_effort():
     ride = Ride()
-    ride.go(0.3, (5.0, 0.0))
+    ride.go(0.3, PRESSED)
     assert ride.decision.status is Status.NO_TRAJECTORY
 
 
 def test_the_reaction_holds_gravity_until_it_is_ended():
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
-    assert ride.decision.status is Status.CONTACT and 'shoulder' in ride.decision.detail
+    ride = contact_ride()
+    assert 'shoulder' in ride.decision.detail
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     ride.go(0.3)
     assert ride.decision.status is Status.CONTACT
-    other = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
-    other.time = ride.time
-    other.policy.resume(ride.policy.memory)
-    other.go(0.05)
-    assert other.decision.status is Status.CONTACT
-    other.leave()
-    other.go(0.05)
-    assert other.decision.status is Status.NO_TRAJECTORY
+    ride.swap()
+    ride.go(0.05)
+    assert ride.decision.status is Status.CONTACT
+    ride.leave()
+    ride.go(0.05)
+    assert ride.decision.status is Status.NO_TRAJECTORY
 
 
-def test_a_contact_is_acknowledged_only_at_rest_when_nothing_touches_the_arm():
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+def test_a_contact_is_acknowledged_only_at_rest_and_untouched():
+    ride = Ride(HOLDING)
     ride.policy.take_joint_state(MeasuredJoints(JOINTS, Q, (0.0, 0.0), None, 0.0, 0.0), ride.now)
     ride.policy.take_trajectory(
         TrajectoryCommand(JOINTS, [Waypoint(0.0, Q), Waypoint(9.0, Q)]), ride.now)
     ride.go(0.2)
     assert ride.decision.status is Status.FOLLOWING
-    ride.go(0.1, (5.0, 0.0))
+    ride.go(0.1, PRESSED)
     assert 'shoulder is still in contact' in ride.policy.acknowledge(ride.now)
     ride.go(0.1, velocities=(0.0, 0.5))
     assert "joint 'elbow' still moves" in ride.policy.acknowledge(ride.now)
@@ -279,21 +287,12 @@ def test_a_contact_is_acknowledged_only_at_rest_when_nothing_touches_the_arm():
     assert ride.decision.status is Status.NO_TRAJECTORY  # it is not taken up again
 
 
-def contact_ride(**changes):
-    """Return a ride that something presses on since a moment, and that has therefore stopped."""
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, **changes))
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
-    assert ride.decision.status is Status.CONTACT
-    return ride
-
-
-def test_a_contact_is_not_acknowledged_before_it_has_been_looked_for_again():
+def test_a_contact_is_not_acknowledged_before_it_is_sought_again():
     ride = contact_ride()
     ride.silence(0.15)
     ride.go(3 * STEP)
     assert 's only; ask again' in ride.policy.acknowledge(ride.now)
-    ride.go(0.08, (5.0, 0.0))
+    ride.go(0.08, PRESSED)
     assert 'still in contact' in ride.policy.acknowledge(ride.now)
     ride.leave()
 
@@ -301,11 +300,11 @@ def test_a_contact_is_not_acknowledged_before_it_has_been_looked_for_again():
 def test_a_contact_stays_with_another_model():
     ride = contact_ride()
     ride.swap()
-    ride.go(STEP, (5.0, 0.0))
+    ride.go(STEP, PRESSED)
     assert 'still in contact' in ride.policy.acknowledge(ride.now)
 
 
-def test_a_contact_is_not_acknowledged_while_the_measured_states_lack_something():
+def test_no_contact_is_acknowledged_while_states_lack_something():
     ride = contact_ride()
     ride.stamp = ride.time
     ride.go(0.2)
@@ -313,13 +312,13 @@ def test_a_contact_is_not_acknowledged_while_the_measured_states_lack_something(
 
 
 @pytest.mark.parametrize('is_observed', [False, True])
-def test_a_contact_that_nobody_reacts_to_any_more_can_be_acknowledged(is_observed):
+def test_a_contact_without_reaction_can_be_acknowledged(is_observed):
     """Otherwise the last observed one would keep the fault for ever."""
     ride = contact_ride()
     ride.policy.change_settings(
         replace(ride.policy.settings, observe_external_effort=is_observed,
                 contact_reaction=ContactReaction.NONE))
-    ride.go(0.01, (5.0, 0.0))
+    ride.go(0.01, PRESSED)
     assert ride.decision.status is Status.CONTACT
     assert ride.policy.acknowledge(ride.now) == ''
 
@@ -336,42 +335,42 @@ def test_during_a_contact_the_arm_is_braked_and_not_guided():
 
 def pressing_ride(**changes):
     """Return a ride in contact that accelerates against it, and the effort that presses."""
-    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5, **changes)
-    ride = Ride(hold)
+    ride = Ride(replace(HOLDING, blend_time=0.5, **changes))
     ride.go(1.1, reference=(Q, (8.0, 0.0)))
     pressing = ride.decision.effort - ride.policy.robot.gravity(Q)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER and np.max(pressing) > 1.0
     while ride.decision.status is not Status.CONTACT:
-        ride.go(STEP, (5.0, 0.0), reference=(Q, (8.0, 0.0)))
+        ride.go(STEP, PRESSED, reference=(Q, (8.0, 0.0)))
     return ride, pressing
 
 
-def test_what_presses_is_gone_within_fifty_milliseconds_of_a_contact():
+def test_what_presses_is_gone_within_50_ms_of_a_contact():
     ride, pressing = pressing_ride(effort_rate_limit=np.inf)
     holding = ride.policy.robot.gravity(Q)
     assert ride.decision.effort - holding == pytest.approx(pressing, rel=1e-2)  # no step
-    ride.go(0.025, (5.0, 0.0))
+    ride.go(0.025, PRESSED)
     half = 0.5 * exp(-1.0)  # of (1 - s) exp(-2 s)
     assert ride.decision.effort - holding == pytest.approx(half * pressing, rel=0.1)
-    ride.go(0.027, (5.0, 0.0))
+    ride.go(0.027, PRESSED)
     assert ride.decision.effort == pytest.approx(holding)
 
 
-def test_what_presses_fades_as_fast_with_the_default_rate_limit():
+def test_what_presses_fades_as_fast_with_the_rate_limit():
     ride, pressing = pressing_ride()
-    ride.go(0.052, (5.0, 0.0))
+    ride.go(0.052, PRESSED)
     assert np.abs(ride.decision.effort - ride.policy.robot.gravity(Q)) == pytest.approx(
         0.0, abs=0.01 * np.max(pressing))
 
 
 @pytest.mark.parametrize('change', [
-    lambda policy: policy.change_settings(policy.settings),
-    lambda policy: policy.hand_over(of_model=False)])
-def test_a_change_in_contact_does_not_lengthen_the_fade_of_what_presses(change):
+    lambda ride: ride.policy.change_settings(ride.policy.settings),
+    lambda ride: ride.policy.hand_over(of_model=False), Ride.swap,
+], ids=['settings', 'blend', 'model'])
+def test_a_change_in_contact_does_not_lengthen_the_fade(change):
     ride, pressing = pressing_ride(effort_rate_limit=np.inf)
     for _ in range(4):
         ride.go(0.01)
-        change(ride.policy)
+        change(ride)
     ride.go(0.016)
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q), abs=1e-3)
     ride.policy.change_settings(replace(ride.policy.settings, gravity=(0.0, 0.0, -5.0)))
@@ -383,48 +382,45 @@ def test_a_change_in_contact_does_not_lengthen_the_fade_of_what_presses(change):
         half * before + (1.0 - half) * after, rel=0.05)  # as usual
 
 
-def test_another_model_in_contact_does_not_lengthen_the_fade_of_what_presses():
-    ride, pressing = pressing_ride(effort_rate_limit=np.inf)
-    ride.go(0.01, (5.0, 0.0))
-    ride.swap()
-    ride.go(0.043, (5.0, 0.0))
-    assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q), abs=1e-3)
-
-
 @pytest.mark.parametrize('in_gravity_compensation', [False, True])
 def test_no_wrench_is_compensated_in_contact(in_gravity_compensation):
-    hold = replace(
-        OBSERVING, contact_reaction=ContactReaction.HOLD, effort_rate_limit=np.inf,
-        wrench_in_gravity_compensation=in_gravity_compensation, wrench_timeout=1.0)
-    ride, force = Ride(hold), np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
-    ride.go(0.5, reference=(Q, (0.0, 0.0)), wrench=force)
+    ride = Ride(replace(
+        HOLDING, effort_rate_limit=np.inf, wrench_timeout=1.0,
+        wrench_in_gravity_compensation=in_gravity_compensation))
+    ride.go(0.5, reference=NEAR, wrench=FORCE)
     holding = ride.policy.robot.gravity(Q)
     assert np.max(np.abs(ride.decision.effort - holding)) > 1.0
-    ride.go(0.05, (5.0, 0.0), reference=(Q, (0.0, 0.0)), wrench=force)
+    ride.go(0.05, PRESSED, reference=NEAR, wrench=FORCE)
     assert ride.decision.status is Status.CONTACT
-    ride.go(0.05, (5.0, 0.0), wrench=2.0 * force)
+    ride.go(0.05, PRESSED, wrench=2.0 * FORCE)
     assert ride.decision.effort == pytest.approx(holding)
-    ride.go(0.5, wrench=force)
+    ride.go(0.5, wrench=FORCE)
     ride.leave()
-    ride.go(0.8, reference=(Q, (0.0, 0.0)), wrench=force)
+    ride.go(0.8, reference=NEAR, wrench=FORCE)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
     assert np.max(np.abs(ride.decision.effort - holding)) > 1.0  # it fades in again
 
 
-@pytest.mark.parametrize('asked', [2.0, None])
-def test_a_payload_that_is_blended_in_is_no_contact(asked):
-    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5)
-    ride = Ride(hold, AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
+def loaded_ride(blend_time, asked=None):
+    """Return a ride whose robot has just got a payload, which it carries."""
+    ride = Ride(replace(HOLDING, blend_time=blend_time),
+                AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
     ride.go(0.8)
     ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
     ride.policy.hand_over(asked)
+    return ride
+
+
+@pytest.mark.parametrize('asked', [2.0, None])
+def test_a_payload_that_is_blended_in_is_no_contact(asked):
+    ride = loaded_ride(0.5, asked)
     weight = ride.policy.robot.gravity(Q)
     assert np.max(np.abs(weight - ride.decision.effort)) > 5.0
     for _ in range(2500):
         ride.go(STEP, weight - ride.decision.effort)  # it measures what it is sent
         assert ride.decision.status is Status.NO_TRAJECTORY
     assert ride.decision.effort == pytest.approx(weight)
-    ride.go(0.1, (5.0, 0.0))
+    ride.go(0.1, PRESSED)
     assert ride.decision.status is Status.CONTACT
 
 
@@ -432,25 +428,15 @@ def test_a_payload_that_is_blended_in_is_no_contact(asked):
     ({'gravity': (0.0, 0.0, -5.0)}, False), ({'gravity': (0.0, 0.0, -9.7)}, True),
     ({'hold_tolerance': 0.2}, True), ('the same model', True)])
 def test_only_the_blend_of_another_model_is_no_contact(change, is_contact):
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.5))
+    ride = Ride(replace(HOLDING, blend_time=0.5))
     ride.go(0.8)
     settings = ride.policy.settings
     if change == 'the same model':
         ride.swap()
     else:
         ride.policy.change_settings(replace(settings, **change))
-    ride.go(0.2, (5.0, 0.0))
+    ride.go(0.2, PRESSED)
     assert (ride.decision.status is Status.CONTACT) is is_contact
-
-
-def loaded_ride(blend_time):
-    """Return a ride whose robot has just got a payload, which it carries."""
-    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=blend_time)
-    ride = Ride(hold, AdjustableRobot.of(Robot.from_urdf(ARM), ['tool']))
-    ride.go(0.8)
-    ride.policy.robot.set_payload('box', 'tool', Inertial(5.0))
-    ride.policy.hand_over()
-    return ride
 
 
 def test_the_end_of_its_blend_ends_what_another_model_suppresses():
@@ -458,19 +444,19 @@ def test_the_end_of_its_blend_ends_what_another_model_suppresses():
     ride = loaded_ride(0.5)
     for _ in range(40):
         ride.policy.hand_over(of_model=False)
-        ride.go(0.01, (5.0, 0.0))
+        ride.go(0.01, PRESSED)
         assert ride.decision.status is Status.NO_TRAJECTORY
     for _ in range(20):
         ride.policy.hand_over(of_model=False)
-        ride.go(0.01, (5.0, 0.0))
+        ride.go(0.01, PRESSED)
     assert ride.decision.status is Status.CONTACT
 
 
-def test_without_a_blend_another_model_is_no_contact_until_the_observer_has_forgotten_it():
+def test_without_blend_the_observer_first_forgets_the_older_model():
     ride = loaded_ride(0.0)
-    ride.go(0.095, (5.0, 0.0))
+    ride.go(0.095, PRESSED)
     assert ride.decision.status is Status.NO_TRAJECTORY
-    ride.go(0.02, (5.0, 0.0))
+    ride.go(0.02, PRESSED)
     assert ride.decision.status is Status.CONTACT
 
 
@@ -487,37 +473,27 @@ def test_small_changes_of_gravity_that_add_up_are_no_contact():
         assert ride.decision.status is Status.NO_TRAJECTORY
 
 
-def test_in_contact_no_wrench_acts_in_gravity_compensation_either():
-    hold = replace(
-        OBSERVING, contact_reaction=ContactReaction.HOLD, effort_rate_limit=np.inf,
-        wrench_in_gravity_compensation=True, wrench_timeout=1.0)
-    ride, force = Ride(hold), np.array([0.0, 0.0, 0.0, 30.0, 0.0, 10.0])
-    ride.go(0.5, reference=(Q, (0.0, 0.0)))
-    ride.go(0.05, (5.0, 0.0), reference=(Q, (0.0, 0.0)))
-    assert ride.decision.status is Status.CONTACT
-    ride.policy.change_settings(replace(hold, mode=Mode.GRAVITY_COMPENSATION))
-    ride.go(0.5, (5.0, 0.0), wrench=force)
+def test_in_contact_no_wrench_acts_in_gravity_compensation():
+    ride = contact_ride(
+        effort_rate_limit=np.inf, wrench_in_gravity_compensation=True, wrench_timeout=1.0)
+    ride.policy.change_settings(replace(ride.policy.settings, mode=Mode.GRAVITY_COMPENSATION))
+    ride.go(0.5, PRESSED, wrench=FORCE)
     assert ride.decision.status is Status.CONTACT  # until it is acknowledged
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
 
 
-def test_after_a_contact_a_far_reference_leaves_the_damping_of_feedback():
-    ride = Ride(replace(
-        OBSERVING, contact_reaction=ContactReaction.HOLD, mode=Mode.COMPUTED_TORQUE,
-        position_gains=(100.0,), velocity_gains=(20.0,)))
-    moving = {'velocities': (0.5, -0.25)}
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
-    assert ride.decision.status is Status.CONTACT
+def test_after_a_contact_a_far_reference_is_damped_only():
+    ride = contact_ride(
+        mode=Mode.COMPUTED_TORQUE, position_gains=(100.0,), velocity_gains=(20.0,))
     ride.leave()
-    ride.go(0.1, reference=FAR, **moving)
+    ride.go(0.1, reference=FAR, velocities=(0.5, -0.25))
     assert ride.decision.status is Status.MOTION_TOO_FAR
     mass = ride.policy.robot.mass_matrix(Q)
     assert ride.policy.terms(ride.decision).feedback == pytest.approx(
         mass @ [-20.0 * 0.5, 20.0 * 0.25])
 
 
-def test_what_an_arm_for_another_gravity_leaves_out_is_no_external_effort():
+def test_what_another_gravity_leaves_out_is_no_external_effort():
     wall, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
     ride = Ride(replace(
         OBSERVING, gravity=wall, arm_gravity=upright, arm=Arm.FRANKA,
@@ -531,8 +507,8 @@ def test_what_an_arm_for_another_gravity_leaves_out_is_no_external_effort():
     assert terms.residual == pytest.approx([0.0, 0.0], abs=1e-9)
 
 
-def test_measured_efforts_settle_anew_after_a_gap_that_began_a_final_fade():
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, blend_time=0.3))
+def test_efforts_settle_anew_after_a_gap_with_a_final_fade():
+    ride = Ride(replace(HOLDING, blend_time=0.3))
     ride.go(0.6)
     ride.silence(0.13)
     assert ride.decision.status is Status.STOPPING
@@ -544,9 +520,7 @@ def test_measured_efforts_settle_anew_after_a_gap_that_began_a_final_fade():
 
 
 def test_an_arm_that_moves_in_contact_is_braked():
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, braking_time=0.2))
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
+    ride = contact_ride(braking_time=0.2)
     ride.go(0.1, velocities=(0.5, -0.25))
     assert ride.decision.status is Status.CONTACT
     mass = ride.policy.robot.mass_matrix(Q)
@@ -554,14 +528,10 @@ def test_an_arm_that_moves_in_contact_is_braked():
         mass @ [-0.5 / 0.2, 0.25 / 0.2])
 
 
-def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference():
-    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
-    ride = Ride(hold)
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
-    assert ride.decision.status is Status.CONTACT
+def test_without_reaction_no_far_reference_is_followed_after_a_contact():
+    ride = contact_ride()
     ride.policy.change_settings(OBSERVING)
-    ride.go(0.1, reference=(Q, (0.0, 0.0)))
+    ride.go(0.1, reference=NEAR)
     assert ride.decision.status is Status.CONTACT  # until it is acknowledged
     ride.leave()
     for distance, status in ((1.2, Status.MOTION_TOO_FAR), (0.05, Status.FOLLOWING_CONTROLLER)):
@@ -569,19 +539,13 @@ def test_a_reaction_that_is_switched_off_does_not_throw_the_arm_at_its_reference
         assert ride.decision.status is status
 
 
-FAR = Q + 1.2, (0.0, 0.0)
-
-
 @pytest.mark.parametrize('changes', [
     {'contact_reaction': ContactReaction.NONE},
     {'contact_reaction': ContactReaction.NONE, 'observe_external_effort': False}])
 @pytest.mark.parametrize('is_set_first', [True, False])
-def test_nor_does_another_model_then(changes, is_set_first):
+def test_nor_with_another_model(changes, is_set_first):
     """The reaction is switched off before the model is replaced, or by the same change."""
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
-    assert ride.decision.status is Status.CONTACT
+    ride = contact_ride()
     settings = replace(ride.policy.settings, **changes)
     if is_set_first:
         ride.policy.change_settings(settings)
@@ -593,15 +557,12 @@ def test_nor_does_another_model_then(changes, is_set_first):
     ride.go(0.05, reference=FAR)
     assert ride.decision.status is Status.MOTION_TOO_FAR
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
-    ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    ride.go(0.05, reference=NEAR)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
 
 
-def test_a_far_reference_that_fails_and_comes_back_after_a_contact_is_not_followed():
-    ride = Ride(replace(
-        OBSERVING, contact_reaction=ContactReaction.HOLD, controller_state_timeout=0.05))
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
+def test_a_far_reference_that_comes_back_is_not_followed():
+    ride = contact_ride(controller_state_timeout=0.05)
     ride.leave()
     ride.go(0.05, reference=FAR)
     for reference in (None, FAR):
@@ -609,54 +570,47 @@ def test_a_far_reference_that_fails_and_comes_back_after_a_contact_is_not_follow
             ride.go(STEP, reference=reference)
             assert ride.decision.status is Status.MOTION_TOO_FAR
             assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
-    ride.go(0.05, reference=(Q, (0.0, 0.0)))
+    ride.go(0.05, reference=NEAR)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
 
 
-def test_a_motion_for_which_nothing_is_sent_does_not_let_a_far_reference_be_followed():
+def test_nor_after_a_motion_for_which_nothing_is_sent():
     """After a contact, a trajectory comes while gravity exceeds the limits of the joints."""
-    hold = replace(OBSERVING, contact_reaction=ContactReaction.HOLD)
-    ride = Ride(hold)
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
+    ride = contact_ride()
     ride.leave()
-    ride.policy.change_settings(replace(hold, enabled=False))
+    ride.policy.change_settings(replace(HOLDING, enabled=False))
     ride.go(1.0)
-    ride.policy.change_settings(replace(hold, effort_limit_factor=1e-3))
+    ride.policy.change_settings(replace(HOLDING, effort_limit_factor=1e-3))
     ride.policy.take_trajectory(TrajectoryCommand(JOINTS, [Waypoint(0.0, Q)]), ride.now)
     ride.go(0.1)
     assert ride.decision.status is Status.OVERLOADED
-    ride.policy.change_settings(hold)
+    ride.policy.change_settings(HOLDING)
     ride.go(0.1, reference=FAR)
     assert ride.decision.status is Status.MOTION_TOO_FAR
-    ride.go(0.1, reference=(Q, (0.0, 0.0)))
+    ride.go(0.1, reference=NEAR)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
     ride.go(0.1, reference=FAR)
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
 
 
-def test_a_reference_a_whole_turn_of_a_continuous_joint_away_is_near():
+def test_a_reference_a_whole_turn_away_is_near():
     text = ARM.replace('name="shoulder" type="revolute"', 'name="shoulder" type="continuous"')
-    ride = Ride(
-        replace(OBSERVING, contact_reaction=ContactReaction.HOLD),
-        AdjustableRobot.of(Robot.from_urdf(text)))
-    ride.go(0.2)
-    ride.go(0.1, (5.0, 0.0))
+    ride = contact_ride(AdjustableRobot.of(Robot.from_urdf(text)))
     ride.leave()
     ride.go(0.05, reference=(Q + [2.0 * np.pi, 0.0], (0.0, 0.0)))
     assert ride.decision.status is Status.FOLLOWING_CONTROLLER
 
 
 def test_an_arm_that_is_sent_nothing_is_not_in_contact():
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD, enabled=False))
-    assert [*ride.go(0.2, (5.0, 0.0)).contacts] == ['shoulder']
-    ride.policy.change_settings(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+    ride = Ride(replace(HOLDING, enabled=False))
+    assert [*ride.go(0.2, PRESSED).contacts] == ['shoulder']
+    ride.policy.change_settings(HOLDING)
     ride.go(0.2)
     assert ride.decision.status is Status.NO_TRAJECTORY
 
 
-def test_after_a_contact_a_reference_is_followed_once_it_is_near():
-    ride = Ride(replace(OBSERVING, contact_reaction=ContactReaction.HOLD))
+def test_after_a_contact_a_near_reference_is_followed():
+    ride = Ride(HOLDING)
 
     def follow(distance):
         ride.go(0.01, reference=(Q + distance, (0.0, 0.0)))
@@ -664,7 +618,7 @@ def test_after_a_contact_a_reference_is_followed_once_it_is_near():
 
     assert follow(0.0) is Status.FOLLOWING_CONTROLLER
     ride.go(0.2)
-    ride.go(0.05, (5.0, 0.0))
+    ride.go(0.05, PRESSED)
     ride.go(0.2)
     assert follow(1.2) is Status.CONTACT
     ride.leave()
