@@ -323,6 +323,11 @@ class JointStates:
         """
         return self.memory.owners.conflict
 
+    @property
+    def plan_count(self) -> int:
+        """Return how many lists of names are remembered, see :data:`MAX_PLANS`."""
+        return len(self._plans)
+
     def call_source(self, source: Hashable, label: str) -> None:
         """Let people know a source of messages by a label, as the name of its node."""
         self.memory.owners.labels[source] = label

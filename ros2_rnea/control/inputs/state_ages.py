@@ -102,6 +102,11 @@ class StateAges:
         self._publisher: Hashable = None
         self._smallest = _SmallestDelay()
 
+    @property
+    def publisher_count(self) -> int:
+        """Return of how many publishers a delay or its decrease is kept."""
+        return max(len(self._delays), len(self._paces))
+
     def note_alive(self, now: float, longest_gap: float) -> None:
         """
         Note that this process runs; to be called several times in each ``longest_gap``.
