@@ -40,23 +40,26 @@ NAMES = tuple(LIMITS)
 START = (0.1, 0.2, 0.3, 0.4, 0.5)
 
 
+def plausible(names, factor=3.0, memory=None):
+    one = Plausibility(
+        names, PlausibleMotion.of(
+            [{**LIMITS, 'grip': GRIP}[name] for name in names],
+            [name in ('wheel', 'spin') for name in names]), memory)
+    one.set_speed_factor(factor)
+    return one
+
+
 class Source:
     """A publisher of joint states, and the states that are made of its messages."""
 
-    def __init__(self, factor=3.0, names=NAMES):
-        every = (*names, 'grip')
-        self.plausibility = Plausibility(
-            every, PlausibleMotion.of(
-                [{**LIMITS, 'grip': GRIP}[name] for name in every],
-                [name in ('wheel', 'spin') for name in every]))
-        self.plausibility.set_speed_factor(factor)
-        self.states = JointStates(names, ['grip'], 0.1, self.plausibility)
-        self.time, self.names = NOW, names
+    def __init__(self, factor=3.0):
+        self.plausibility = plausible((*NAMES, 'grip'), factor)
+        self.states = JointStates(NAMES, ['grip'], 0.1, self.plausibility)
+        self.time = NOW
 
-    def tells(self, elapsed=PERIOD, stamp=0.0, names=None, velocity=(), **there):
+    def tells(self, elapsed=PERIOD, stamp=0.0, names=NAMES, velocity=(), **there):
         """Send a message with joints at START but for some, and return whether it is believed."""
         self.time += elapsed
-        names = names or self.names
         positions = [{**dict(zip(NAMES, START)), 'grip': 0.0, **there}[name] for name in names]
         velocities = [dict(velocity).get(name, 0.0) for name in names] if velocity else ()
         try:
@@ -79,7 +82,7 @@ def source():
     ('elbow', 2.0), ('wheel', 2.0), ('slow', 10.0), ('spin', 20.0 * pi)])
 @pytest.mark.parametrize('elapsed', [0.02, 0.04])
 @pytest.mark.parametrize('sign', [1.0, -1.0])
-def test_a_joint_moves_as_far_as_its_speed_and_the_elapsed_time_explain(
+def test_a_joint_moves_as_far_as_speed_and_time_explain(
         joint, speed, elapsed, sign):
     for share, believed in ((0.99, True), (1.01, False)):
         source = Source(factor=1.1)
@@ -163,7 +166,7 @@ def test_after_a_jump_of_time_every_place_is_possible(source):
     assert source.tells(-50.0, elbow=2.0)
 
 
-def test_a_joint_that_another_message_has_does_not_hide_what_is_said_of_the_first(source):
+def test_a_message_of_another_joint_hides_no_disagreement(source):
     for believed in (False, False, True):
         assert source.tells(names=('wheel', 'slow'))
         assert source.tells(names=('elbow',), elbow=1.1) is believed
@@ -190,7 +193,7 @@ def test_of_another_joint_only_the_value_is_ignored(source):
 
 @pytest.mark.parametrize('period', [0.002, 0.01, 0.03])
 @pytest.mark.parametrize('factor', [3.1, 5.0, 20.0])
-def test_a_motion_faster_than_its_limit_is_believed_as_long_as_it_lasts(period, factor):
+def test_a_motion_faster_than_its_limit_is_believed(period, factor):
     source = Source(factor=1.0)
     source.tells()
     believed = [
@@ -200,9 +203,7 @@ def test_a_motion_faster_than_its_limit_is_believed_as_long_as_it_lasts(period, 
     assert not any(believed[i:i + 3] == [False] * 3 for i in range(47))
 
 
-def test_it_is_blended_once():
-    source = Source()
-    source.tells()
+def test_it_is_blended_once(source):
     blends = 0
     for count in range(1, 30):
         source.tells(0.01, wheel=0.2 + 0.08 * count)
@@ -211,9 +212,7 @@ def test_it_is_blended_once():
     assert blends == 1
 
 
-def test_a_glitch_in_a_fast_motion_is_not_believed():
-    source = Source()
-    source.tells()
+def test_a_glitch_in_a_fast_motion_is_not_believed(source):
     believed = [source.tells(0.01, wheel=0.2 + 0.08 * count + (2.0 if count == 9 else 0.0))
                 for count in range(1, 15)]
     assert believed == [False] * 2 + [True] * 6 + [False] + [False] * 2 + [True] * 3
@@ -260,13 +259,13 @@ def test_a_velocity_that_the_positions_do_not_show_is_never_believed(source, vel
     assert source.tells(velocity={'elbow': 5.9})
 
 
-def test_beside_an_ignored_joint_it_stays_known_which_joints_have_a_velocity(source):
-    names, nothing = (*source.names, 'grip'), dict.fromkeys(source.names, nan)
+def test_beside_an_ignored_joint_others_have_their_velocity(source):
+    names, nothing = (*NAMES, 'grip'), dict.fromkeys(NAMES, nan)
     assert source.tells(names=names)
     assert source.tells(names=names, velocity={**nothing, 'elbow': 0.1}, grip=0.9)
     assert source.states.ignored
     assert 'elbow' not in source.states.without_velocity()
-    assert len(source.states.without_velocity()) == len(source.names) - 1
+    assert len(source.states.without_velocity()) == len(NAMES) - 1
 
 
 def test_a_velocity_that_no_number_should_have_is_refused_before(source):
@@ -277,7 +276,7 @@ def test_a_velocity_that_no_number_should_have_is_refused_before(source):
 
 @pytest.mark.filterwarnings('ignore:overflow')
 @pytest.mark.parametrize('velocity', [1e200, -1.7e308])
-def test_the_comparison_itself_refuses_a_velocity_whose_square_is_infinite(velocity):
+def test_a_velocity_whose_square_is_infinite_is_refused(velocity):
     limits = [JointLimits(-3.0, 3.0, 2.0, 10.0)]
     reading = Reading(*(np.array([value]) for value in (0, 0.01, velocity, 0.0, 0.02)))
     plausibility = Plausibility(['elbow'], PlausibleMotion.of(limits, [False]))
@@ -285,9 +284,7 @@ def test_the_comparison_itself_refuses_a_velocity_whose_square_is_infinite(veloc
     assert plausibility.refused(reading, 1, 5.0).tolist() == [True]
 
 
-def test_one_that_they_show_is_believed():
-    source = Source()
-    source.tells()
+def test_one_that_they_show_is_believed(source):
     for count in range(1, 9):
         believed = source.tells(0.01, wheel=0.2 + 0.07 * count, velocity={'wheel': 7.0})
         assert believed is (count >= 3)
@@ -346,14 +343,9 @@ def test_positions_that_are_not_believed_yet_are_remembered(source, is_remapped)
     memory = source.plausibility.memory
     if is_remapped:
         memory = memory.for_joints(memory.names[::-1]).for_joints(memory.names)
-    source.plausibility = Plausibility(
-        memory.names, PlausibleMotion.of(
-            [{**LIMITS, 'grip': GRIP}[name] for name in memory.names],
-            [name in ('wheel', 'spin') for name in memory.names]), memory)
-    source.plausibility.set_speed_factor(3.0)
-    source.states.plausibility = source.plausibility
+    source.states.plausibility = plausible(memory.names, memory=memory)
     assert source.tells(elbow=1.1)
-    assert source.plausibility.has_believed and memory.has_believed
+    assert source.states.plausibility.has_believed and memory.has_believed
 
 
 def test_of_joints_that_are_not_known_nothing_implausible_has_come(source):
