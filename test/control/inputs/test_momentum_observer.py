@@ -35,10 +35,20 @@ from small_robots import ARM
 JOINTS = ('shoulder', 'elbow')
 GAIN, STEP = 50.0, 0.001
 PUSH = np.array([3.0, -2.0])
+ROBOT, Q, STILL = Robot.from_urdf(ARM), np.array([0.3, -0.8]), np.zeros(2)
+PUSHED = ROBOT.gravity(Q) - PUSH
 
 
-def observer(robot, gain=GAIN, longest_gap=0.1, bound=1e6, memory=None):
+def observer(robot=ROBOT, gain=GAIN, longest_gap=0.1, bound=1e6, memory=None):
     return MomentumObserver(robot, gain, longest_gap, np.full(2, bound), slice(0, 2), memory)
+
+
+def settled(**how):
+    """Return an observer of an arm at rest that has found the push on it."""
+    seen = observer(**how)
+    for count in range(200):
+        seen.update(Q, STILL, PUSHED, count * STEP)
+    return seen
 
 
 def simulated(robot, external, effort, seconds, step=STEP):
@@ -48,7 +58,7 @@ def simulated(robot, external, effort, seconds, step=STEP):
     :param external: function of time that returns the external effort.
     :param effort: what the motors exert, function of time and state.
     """
-    q, qd = np.array([0.3, -0.8]), np.array([0.5, -0.4])
+    q, qd = Q, np.array([0.5, -0.4])
 
     def slope(t, q, qd):
         return qd, robot.forward_dynamics(q, qd, effort(t, q, qd) + external(t))
@@ -69,39 +79,35 @@ def holding(robot):
 
 
 @pytest.mark.parametrize('gain', [20.0, 50.0, 200.0])
-def test_a_step_appears_as_a_first_order_response_with_the_gain(gain):
-    robot, began = Robot.from_urdf(ARM), 0.1
-    seen = observer(robot, gain)
-    worst = 0.0
+def test_a_step_appears_as_a_first_order_response(gain):
+    seen, began, worst = observer(gain=gain), 0.1, 0.0
     for t, q, qd, effort in simulated(
-            robot, lambda t: PUSH * (t > began), holding(robot), 0.3):
+            ROBOT, lambda t: PUSH * (t > began), holding(ROBOT), 0.3):
         seen.update(q, qd, effort, t)
         expected = PUSH * (1.0 - exp(-gain * max(0.0, t - began)))
         worst = max(worst, np.max(np.abs(seen.estimate - expected)))
     assert worst < 3e-4 * np.max(np.abs(PUSH))  # the trapezoidal rule at 1 kHz
 
 
-def test_the_error_of_the_discretization_falls_with_the_square_of_the_step():
-    robot = Robot.from_urdf(ARM)
+def test_the_error_falls_with_the_square_of_the_step():
     errors = []
     for step in (0.004, 0.002):
-        seen = observer(robot)
+        seen = observer()
         errors.append(0.0)
-        for t, q, qd, effort in simulated(
-                robot, lambda t: np.zeros(2), holding(robot), 0.4, step):
+        for t, q, qd, effort in simulated(ROBOT, lambda t: STILL, holding(ROBOT), 0.4, step):
             seen.update(q, qd, effort, t)
             errors[-1] = max(errors[-1], np.max(np.abs(seen.estimate)))
     assert errors[0] < 0.02 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
 
 
 def test_a_rotor_of_the_model_is_no_external_effort():
-    tree = Robot.from_urdf(ARM).tree
+    tree = ROBOT.tree
     geared = Robot(replace(tree, bodies=tuple(
         replace(body, armature=2.0) for body in tree.bodies)))
     worst = {}
-    for model in (geared, Robot.from_urdf(ARM)):
+    for model in (geared, ROBOT):
         seen, worst[model] = observer(model), 0.0
-        for t, q, qd, effort in simulated(geared, lambda t: np.zeros(2), holding(geared), 0.4):
+        for t, q, qd, effort in simulated(geared, lambda t: STILL, holding(geared), 0.4):
             seen.update(q, qd, effort, t)
             worst[model] = max(worst[model], np.max(np.abs(seen.estimate)))
     with_rotors, without = worst.values()
@@ -109,23 +115,18 @@ def test_a_rotor_of_the_model_is_no_external_effort():
 
 
 def test_friction_of_the_model_is_no_external_effort():
-    tree = Robot.from_urdf(ARM).tree
+    tree = ROBOT.tree
     robot = Robot(replace(tree, bodies=tuple(
         replace(body, damping=0.5, friction=1.0, friction_offset=0.3) for body in tree.bodies)))
     seen = observer(robot)
     for t, q, qd, effort in simulated(
-            robot, lambda t: np.zeros(2),
-            lambda t, q, qd: robot.bias(q, qd) + 0.2, 0.1):
+            robot, lambda t: STILL, lambda t, q, qd: robot.bias(q, qd) + 0.2, 0.1):
         seen.update(q, qd, effort, t)
     assert np.max(np.abs(seen.estimate)) < 1e-3
 
 
 def test_a_gap_starts_anew_and_a_state_twice_changes_nothing():
-    robot = Robot.from_urdf(ARM)
-    seen, at_rest = observer(robot), robot.gravity([0.3, -0.8])
-    state = np.array([0.3, -0.8]), np.zeros(2), at_rest - PUSH
-    for count in range(200):
-        seen.update(*state, count * STEP)
+    seen, state = settled(), (Q, STILL, PUSHED)
     reached = seen.estimate
     assert reached == pytest.approx(PUSH, rel=1e-3)
     seen.update(*state, 199 * STEP)
@@ -136,39 +137,31 @@ def test_a_gap_starts_anew_and_a_state_twice_changes_nothing():
     assert np.array_equal(seen.estimate, np.zeros(2))
 
 
-def test_a_measurement_that_is_no_number_and_an_impact_leave_it_bounded():
-    robot = Robot.from_urdf(ARM)
-    seen, q = observer(robot, bound=10.0), np.array([0.3, -0.8])
-    at_rest = robot.gravity(q)
+def test_no_number_and_an_impact_leave_it_bounded():
+    seen, at_rest = observer(bound=10.0), ROBOT.gravity(Q)
     for count, qd in enumerate(([0.0, 0.0], [1e90, 0.0], [nan, 0.0], [0.0, 0.0], [0.0, 0.0])):
-        seen.update(q, np.array(qd), at_rest, count * STEP)
+        seen.update(Q, np.array(qd), at_rest, count * STEP)
         assert np.all(np.abs(seen.estimate) <= 10.0)
     for count in range(5, 400):
-        seen.update(q, np.zeros(2), at_rest, count * STEP)
+        seen.update(Q, STILL, at_rest, count * STEP)
     assert np.max(np.abs(seen.estimate)) < 1e-6
 
 
-def test_an_effort_without_bound_is_none_and_an_old_estimate_does_not_come_back():
-    robot, q = Robot.from_urdf(ARM), np.array([0.3, -0.8])
-    seen, still = observer(robot, bound=np.inf), np.zeros(2)
-    for count in range(200):
-        seen.update(q, still, robot.gravity(q) - PUSH, count * STEP)
-    seen.update(q, still, np.array([np.inf, -np.inf]), 0.2)
+def test_an_infinite_effort_and_an_old_estimate_count_for_nothing():
+    seen = settled(bound=np.inf)
+    seen.update(Q, STILL, np.array([np.inf, -np.inf]), 0.2)
     assert np.isfinite(seen.estimate).all()
-    other = observer(robot, memory=seen.memory)
-    other.update(q, still, robot.gravity(q), 9.0)
-    assert np.array_equal(other.estimate, still)
+    other = observer(memory=seen.memory)
+    other.update(Q, STILL, ROBOT.gravity(Q), 9.0)
+    assert np.array_equal(other.estimate, STILL)
 
 
-def test_another_observer_continues_from_the_estimate_but_not_from_the_momentum():
-    robot, q = Robot.from_urdf(ARM), np.array([0.3, -0.8])
-    seen, still = observer(robot), np.zeros(2)
-    for count in range(200):
-        seen.update(q, still, robot.gravity(q) - PUSH, STEP * count)
+def test_another_observer_continues_from_the_estimate_alone():
+    seen = settled()
     reached = seen.estimate
-    other = observer(robot, 2.0 * GAIN, memory=seen.memory)
+    other = observer(gain=2.0 * GAIN, memory=seen.memory)
     assert np.array_equal(other.estimate, reached)
-    other.update(q, np.array([50.0, 50.0]), robot.gravity(q) - PUSH, 0.2)  # as of another model
+    other.update(Q, np.array([50.0, 50.0]), PUSHED, 0.2)  # as of another model
     assert np.array_equal(other.estimate, reached)
 
 
@@ -177,15 +170,13 @@ def test_another_observer_continues_from_the_estimate_but_not_from_the_momentum(
 
 def external(settings=None, memory=None):
     """Return the external effort of an arm, and what it is to observe of a push at rest."""
-    robot, q = Robot.from_urdf(ARM), np.array([0.3, -0.8])
-    seen = ExternalEffort(robot, JOINTS, JointIndexMap(robot, JOINTS, {}), slice(0, 2), memory)
+    seen = ExternalEffort(ROBOT, JOINTS, JointIndexMap(ROBOT, JOINTS, {}), slice(0, 2), memory)
     seen.use(settings or Settings(
         joints=JOINTS, external_wrench_link='tool', external_effort_threshold={'shoulder': 1.0}),
         np.full(2, 100.0))
 
-    def push(time, effort=PUSH):
-        seen.update(MeasuredMotion(
-            q, np.zeros(2), robot.gravity(q) - effort, (), time))
+    def push(time):
+        seen.update(MeasuredMotion(Q, STILL, PUSHED, (), time))
     return seen, push
 
 
@@ -202,7 +193,7 @@ def test_another_object_continues_from_what_was_observed():
     assert newer.effort == pytest.approx(PUSH, rel=1e-3)
 
 
-def test_for_joints_in_another_order_the_estimates_go_on_by_name():
+def test_estimates_go_on_by_name_of_the_joints():
     older, push = external()
     for count in range(200):
         push(STEP * count)
