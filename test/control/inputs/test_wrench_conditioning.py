@@ -52,6 +52,13 @@ def conditioned(sign=1.0, after=None, **how):
         TREE, WrenchSettings(TIMEOUT, exerted_by=exerted_by, **how), after and after.memory)
 
 
+def pushed(**how):
+    """Return wrenches that have received a push just now."""
+    wrenches = conditioned(**how)
+    wrenches.update('tool', PUSH, NOW)
+    return wrenches
+
+
 def shown(posture, push=0.0 * PUSH, sign=1.0):
     """Return what the sensor shows: what the wrist and the tool do to each other."""
     by_robot = ARM.joint_wrenches(posture, REST, REST, {'tool': push}, GRAVITY)['sensor']
@@ -135,8 +142,7 @@ def test_what_no_sensor_can_mean_is_refused(value, how):
 
 
 def test_what_was_there_at_zero_counts_no_more():
-    wrenches = conditioned()
-    wrenches.update('tool', PUSH, NOW)
+    wrenches = pushed()
     assert wrenches.zero(NOW) == ('tool',)
     near(counts(wrenches), 0.0 * PUSH)
     wrenches.update('tool', 3.0 * PUSH, NOW)
@@ -168,11 +174,9 @@ def test_the_bias_is_what_the_filter_says():
 
 
 def test_what_the_deadband_hides_is_bias_too():
-    wrenches = conditioned(force_deadband=100.0, moment_deadband=100.0)
-    wrenches.update('tool', PUSH, NOW)
+    wrenches = pushed(force_deadband=100.0, moment_deadband=100.0)
     wrenches.zero(NOW)
-    plain = conditioned(after=wrenches)
-    plain.update('tool', PUSH, NOW)
+    plain = pushed(after=wrenches)
     near(counts(plain), 0.0 * PUSH)
 
 
@@ -190,7 +194,7 @@ def test_only_fresh_frames_are_set_to_zero():
     (NOW - 0.2, 'none was received within the last 0.1 s; the newest one in tool is older$'),
     (NOW + 1.0, 'the newest one in tool is older'),
 ])
-def test_without_a_fresh_wrench_there_is_nothing_to_set_to_zero(came, message):
+def test_without_a_fresh_wrench_nothing_is_set_to_zero(came, message):
     wrenches = conditioned()
     if came is not None:
         wrenches.update('tool', PUSH, came)
@@ -200,9 +204,8 @@ def test_without_a_fresh_wrench_there_is_nothing_to_set_to_zero(came, message):
     near(counts(wrenches), PUSH)
 
 
-def test_what_is_forgotten_never_counts_again_but_the_bias_does():
-    wrenches = conditioned()
-    wrenches.update('tool', PUSH, NOW)
+def test_only_the_bias_of_a_forgotten_wrench_counts_again():
+    wrenches = pushed()
     wrenches.zero(NOW)
     wrenches.update('tool', 3.0 * PUSH, NOW)
     wrenches.forget()
@@ -217,7 +220,7 @@ def test_what_is_forgotten_never_counts_again_but_the_bias_does():
 
 @pytest.mark.parametrize('gap, share', [
     (0.05, 1.0 - exp(-0.25)), (0.09, 1.0 - exp(-0.45)), (0.5, 1.0 - exp(-0.5)), (-1.0, 0.0)])
-def test_a_wrench_comes_through_the_low_pass_and_none_counts_at_once(gap, share):
+def test_a_wrench_comes_through_the_low_pass(gap, share):
     wrenches = conditioned(time_constant=0.2)
     wrenches.update('tool', 0.0 * PUSH, NOW)
     wrenches.update('tool', PUSH, NOW + gap)
@@ -225,7 +228,7 @@ def test_a_wrench_comes_through_the_low_pass_and_none_counts_at_once(gap, share)
 
 
 @pytest.mark.parametrize('age', [0.05, 0.1, 0.15, 0.25, 0.3, 9.0])
-def test_what_has_not_faded_yet_is_where_the_low_pass_goes_on(age):
+def test_the_low_pass_goes_on_from_what_has_not_faded(age):
     wrenches = conditioned(time_constant=0.2, fade_time=0.2)
     held(wrenches, PUSH)
     before = wrenches.active(NOW + age).get('tool', 0.0 * PUSH)
@@ -275,7 +278,7 @@ def test_the_deadband_does_not_shake_the_filter():
     near(counts(wrenches), [0.0, 0.0, 0.0, 3.0, 0.0, 0.0])
 
 
-def test_wrenches_of_any_size_that_is_allowed_add_up_without_a_warning():
+def test_wrenches_of_any_allowed_size_add_up_without_warning():
     frames = ('arm', 'wrist', 'tool')
     wrenches = conditioned(time_constant=0.001, force_deadband=1.0, frames=frames)
     for step, sign in enumerate((1.0, -1.0, 1.0)):
@@ -316,9 +319,8 @@ def test_after_a_silence_the_filter_has_to_settle_again():
 
 @pytest.mark.parametrize('change, is_lost', [
     ({'tool_mass': 0.001}, True), ({'gain': 0.7}, False), ({}, False)])
-def test_a_bias_that_another_tool_makes_wrong_is_named_until_it_is_taken_again(change, is_lost):
-    older = conditioned()
-    older.update('tool', PUSH, NOW)
+def test_a_bias_lost_with_another_tool_is_named_until_taken_again(change, is_lost):
+    older = pushed()
     older.zero(NOW)
     newer = conditioned(**change, after=older)
     assert newer.lost_biases == ({'tool'} if is_lost else set())
@@ -350,8 +352,7 @@ def test_a_successor_goes_on_with_bias_and_filter_by_its_own_sign(signs):
 
 
 def test_a_successor_has_its_own_deadband():
-    older = conditioned(force_deadband=100.0)
-    older.update('tool', PUSH, NOW)
+    older = pushed(force_deadband=100.0)
     newer = conditioned(moment_deadband=100.0, after=older)
     near(counts(newer), [0.0, 0.0, 0.0, *PUSH[3:]])
 
@@ -367,7 +368,7 @@ def test_a_successor_has_its_own_deadband():
     (TOOL, {**TOOL, 'tool_center': (0.0, 0.0, 0.0)}, False),
     (TOOL, {**TOOL, 'sign': -1.0}, False),
 ])
-def test_what_another_tool_was_taken_out_of_is_not_taken_over(before, after, kept):
+def test_what_lacks_another_tool_is_not_taken_over(before, after, kept):
     older = conditioned(**before)
     older.update('tool', PUSH, NOW, (0.0, 0.0, 0.0))
     older.zero(NOW)
@@ -393,7 +394,7 @@ def streamed(wrenches, wrench, count, began):
     (0.0, 0.0, 0.0, 1e6, 0.0, 0.0), (1e6, 0.0, 0.0, 0.0, 0.0, 0.0),
     (1.0, 0.0, 0.0, 0.0, -1e6, 0.0), (0.0, 1e6, 0.0, 0.0, 0.0, 1e8)])
 @pytest.mark.parametrize('gain', [0.5, 1.0])
-def test_one_sample_changes_the_wrench_by_no_more_than_its_share_of_the_limit(direction, gain):
+def test_one_sample_counts_by_its_share_of_the_limit(direction, gain):
     wrenches = conditioned(time_constant=T, gain=gain, force_limit=50.0, moment_limit=10.0)
     now = streamed(wrenches, 0.0 * PUSH, 100, NOW)
     wrenches.update('tool', direction, now + STEP)
@@ -406,7 +407,7 @@ def test_one_sample_changes_the_wrench_by_no_more_than_its_share_of_the_limit(di
     assert wrenches.limited == ('tool',)
 
 
-def test_a_wrench_that_stays_beyond_the_limit_is_compensated_up_to_it():
+def test_a_wrench_beyond_the_limit_is_compensated_up_to_it():
     wrenches = conditioned(
         time_constant=T, gain=0.5, force_limit=50.0, moment_limit=10.0, force_deadband=5.0)
     now = streamed(wrenches, [0.0, 0.0, 0.0, 300.0, 0.0, 400.0], 2000, NOW)
@@ -416,13 +417,13 @@ def test_a_wrench_that_stays_beyond_the_limit_is_compensated_up_to_it():
 
 @pytest.mark.parametrize('how', [
     {'gain': 0.0, 'force_limit': 50.0}, {'force_limit': 0.0, 'moment_limit': 0.0}])
-def test_without_gain_or_with_a_limit_of_zero_nothing_is_compensated(how):
+def test_without_gain_or_limit_nothing_is_compensated(how):
     wrenches = conditioned(time_constant=T, **how)
     now = streamed(wrenches, 1e3 * PUSH, 100, NOW)
     near(counts(wrenches, now), 0.0 * PUSH)
 
 
-def test_an_offset_beyond_the_limits_can_be_set_to_zero_once_the_filter_has_settled():
+def test_an_offset_beyond_the_limits_is_zeroed_after_settling():
     wrenches = conditioned(time_constant=T, gain=0.5, force_limit=50.0, moment_limit=10.0)
     offset = np.array([0.0, 0.0, 90.0, 0.0, 300.0, 0.0])
     now = streamed(wrenches, offset, 360, NOW)  # seven time constants
@@ -434,7 +435,7 @@ def test_an_offset_beyond_the_limits_can_be_set_to_zero_once_the_filter_has_sett
     np.testing.assert_allclose(counts(wrenches, now), 0.5 * PUSH, rtol=1e-3)
 
 
-def test_without_a_filter_any_offset_can_be_set_to_zero_at_once():
+def test_without_a_filter_any_offset_is_zeroed_at_once():
     wrenches = conditioned(force_limit=5.0, moment_limit=1.0)
     wrenches.update('tool', 9.0 * PUSH, NOW)
     wrenches.zero(NOW)
