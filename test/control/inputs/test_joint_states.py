@@ -375,7 +375,7 @@ def test_a_velocity_counts_up_to_the_timeout():
 def test_a_state_is_fresh_up_to_its_own_timeout():
     states = JointStates(['shoulder'], [], 0.125)
     states.update(MeasuredJoints(['shoulder'], [0.1]), NOW)
-    assert states.is_fresh(NOW + 0.125)
+    assert states.is_fresh(NOW + 0.125) and states.stale(NOW + 0.125) == ()
     assert not states.is_fresh(NOW + 0.1875)
 
 

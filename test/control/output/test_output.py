@@ -73,7 +73,7 @@ def test_beyond_a_limit_there_are_two_ways(beyond, expected):
 @pytest.mark.parametrize('holding, expected', [
     ((7.0, -60.0), [7.0, -40.0]),     # gravity alone is too much for the elbow
     ((120.0, 0.0), [56.5, -40.0])])
-def test_what_holds_is_within_the_limits_before_anything_is_scaled(holding, expected):
+def test_what_holds_is_limited_before_anything_is_scaled(holding, expected):
     effort, flags = Sender(beyond_limits=BeyondLimits.SCALE).send([13.0, -80.0], holding)
     assert effort == pytest.approx(expected)
     assert flags == {'saturated': ('elbow',)}
@@ -92,7 +92,7 @@ def test_at_a_bound_no_more_passes_than_what_holds(measured, needed, expected):
     assert flags == ({'restrained': ('shoulder',)} if expected != needed else {})
 
 
-def test_a_holding_effort_that_is_not_finite_or_too_large_does_no_harm():
+def test_a_holding_effort_that_is_not_finite_does_no_harm():
     for holding in ((np.nan, 0.0), (1e300, 0.0)):
         effort, _ = Sender().send([90.0, 1.0], holding, AT_UPPER)
         assert effort == [0.0 if np.isnan(holding[0]) else 90.0, 1.0]
@@ -107,7 +107,7 @@ def test_what_holds_is_held_to_the_limits_in_the_same_way(beyond, measured):
         [-60.0, -40.0], {'saturated': ('elbow',)})
 
 
-def test_a_flag_of_a_bound_lasts_a_while_so_that_it_does_not_flicker():
+def test_a_flag_of_a_bound_does_not_flicker():
     one = Sender()
     assert one.send([20.0, 1.0], measured=AT_UPPER)[1]
     seen = [bool(one.send([20.0, 1.0])[1]) for _ in range(100)]
@@ -127,7 +127,7 @@ def test_what_is_handed_over_is_within_the_limits_too(beyond, alone):
 
 @pytest.mark.parametrize('alone', [ALONE, HELD])
 @pytest.mark.parametrize('of_model', [True, False])
-def test_a_hand_over_begins_without_a_step_and_ends_at_what_is_needed(alone, of_model):
+def test_a_hand_over_leads_without_a_step_to_what_is_needed(alone, of_model):
     one = Sender(alone=alone)
     one.send([5.0, -6.0], free=[7.0, 0.0])
     effort, _ = one.send([20.0, 10.0], (22.0, 16.0), blend=Blend(0.5, of_model), free=[22.0, 16.0])
@@ -137,7 +137,7 @@ def test_a_hand_over_begins_without_a_step_and_ends_at_what_is_needed(alone, of_
     assert effort == [20.0, 10.0]
 
 
-def test_gravity_and_damping_have_their_full_weight_during_a_hand_over():
+def test_gravity_has_its_full_weight_during_a_hand_over():
     one = Sender(alone=ALONE)
     one.send([5.0, 0.0], free=[5.0, 0.0])
     first, _ = one.send([20.0, 0.0], blend=Blend(0.5, False), free=[20.0, 0.0])
@@ -146,12 +146,12 @@ def test_gravity_and_damping_have_their_full_weight_during_a_hand_over():
 
 
 @pytest.mark.parametrize('alone, expected', [(ALONE, 90.0), (HELD, 52.0)])
-def test_the_rate_is_not_limited_of_what_is_free_where_the_node_closes_the_loop(alone, expected):
+def test_where_the_node_closes_the_loop_gravity_has_no_rate_limit(alone, expected):
     one = Sender(alone=alone, effort_rate_limit=1000.0)
     one.sent.effort = one.sent.limited = np.array([50.0, 0.0])
     if alone is ALONE:
         one.sent.limited = ZERO
-    one.sent.is_sending, one.sent.at, one.sent.alone = True, one.time, one.out._alone
+    one.sent.is_sending, one.sent.at, one.sent.alone = True, one.time, alone
     free = [90.0, 0.0] if alone is ALONE else ZERO
     effort, flags = one.send([90.0, 0.0], free=free)
     assert effort[0] == pytest.approx(expected)
@@ -226,7 +226,7 @@ def test_other_joints_go_on_with_their_own_efforts():
     assert new.effort.tolist() == [-6.0, 2.0]
 
 
-def test_without_a_limit_or_hand_over_the_effort_is_what_is_needed_to_the_last_bit():
+def test_without_limits_the_effort_is_exactly_what_is_needed():
     """The sum of its parts would be rounded."""
     one, random = Sender(alone=ALONE), np.random.default_rng(5)
     for _ in range(50):
@@ -244,7 +244,7 @@ def test_nobody_can_change_the_flags_that_all_decisions_share():
         flags.rate_limited[0] = True
 
 
-def test_after_a_simulated_clock_has_jumped_back_efforts_count_as_sent_since_then():
+def test_after_a_jump_back_efforts_count_as_sent_since_then():
     """Otherwise contacts would have no reaction until that time comes again."""
     one = Sender()
     one.send([5.0, -6.0])
