@@ -35,8 +35,12 @@ HIT = np.array([80.0, 80.0, 0.0, 40.0, 0.0, 0.0, 0.0])
 
 
 def with_gains(position: float, velocity: float, **settings: float) -> ClosedLoop:
-    loop = ClosedLoop(mode=Mode.COMPUTED_TORQUE, position_gains=(position,),
-                      velocity_gains=(velocity,), **settings).run(0.3)
+    return ClosedLoop(mode=Mode.COMPUTED_TORQUE, position_gains=(position,),
+                      velocity_gains=(velocity,), **settings)
+
+
+def following(loop: ClosedLoop) -> ClosedLoop:
+    loop.run(0.3)
     loop.follow([(0.5, START, REST, REST), (1.0, START, REST, REST)])
     return loop.run(1.5)
 
@@ -48,7 +52,7 @@ NO_TRIPS = {'trip_deviation': 0.0, 'trip_saturation_time': 0.0, 'trip_velocity_f
     (900.0, 60.0, {}), (400.0, 40.0, {}), (900.0, 60.0, NO_TRIPS)])
 def test_a_hit_is_damped_out_with_stiff_gains(position, velocity, trips):
     """With the rate limit inside the loop, the efforts stay at both limits for ever."""
-    loop = with_gains(position, velocity, **trips)
+    loop = following(with_gains(position, velocity, **trips))
     begin = loop.time
     loop.push(HIT, 0.06)
     done = loop.run(5.0).record
@@ -60,8 +64,7 @@ def test_a_hit_is_damped_out_with_stiff_gains(position, velocity, trips):
 
 @pytest.mark.parametrize(('position', 'velocity'), [(1e5, 600.0), (1e5, 20.0), (100.0, 1500.0)])
 def test_gains_that_cannot_be_stable_move_no_arm(position, velocity):
-    loop = ClosedLoop(mode=Mode.COMPUTED_TORQUE, position_gains=(position,),
-                      velocity_gains=(velocity,)).run(0.3)
+    loop = with_gains(position, velocity).run(0.3)
     assert loop.record.last.status.name == 'UNSTABLE_GAINS'
     assert loop.record.last.effort is None
     assert loop.record.farthest(START) < 0.01
@@ -69,7 +72,7 @@ def test_gains_that_cannot_be_stable_move_no_arm(position, velocity):
 
 @pytest.mark.parametrize(('position', 'velocity'), [(1e5, 600.0), (100.0, 1500.0)])
 def test_gains_that_cannot_be_stable_are_refused_in_motion(position, velocity):
-    loop = with_gains(100.0, 20.0)
+    loop = following(ClosedLoop(**COMPUTED_TORQUE))
     begin = loop.time
     with pytest.raises(ArgumentError, match='gains'):
         loop.change(position_gains=(position,), velocity_gains=(velocity,))
@@ -79,8 +82,7 @@ def test_gains_that_cannot_be_stable_are_refused_in_motion(position, velocity):
 
 
 def test_gains_that_are_stable_at_1_khz_are_not_with_100_hz():
-    loop = ClosedLoop(states_every=10, mode=Mode.COMPUTED_TORQUE, position_gains=(900.0,),
-                      velocity_gains=(60.0,)).run(1.0)
+    loop = with_gains(900.0, 60.0, states_every=10).run(1.0)
     try:
         loop.follow([(0.5, START, REST, REST), (60.0, START, REST, REST)])
     except ValueError:
@@ -90,7 +92,7 @@ def test_gains_that_are_stable_at_1_khz_are_not_with_100_hz():
     assert loop.run(4.0).record.since(3.0).oscillation() < 0.05
 
 
-def test_damping_that_is_too_strong_for_the_period_is_no_limit_cycle():
+def test_too_strong_damping_is_no_limit_cycle():
     """30 Nm s/rad at 100 Hz shake the wrists, whose inertia is 0.04 kg m^2, without end."""
     damping = dict.fromkeys(seven_joints().joints, 30.0)
     loop = ClosedLoop(states_every=10, guiding_damping=damping, **GUIDED)
@@ -131,34 +133,45 @@ def test_feedback_with_little_effort_to_spare_does_not_run_away():
     assert done.since(begin + 3.0).largest_speed() < 0.05
 
 
-def test_a_trajectory_for_which_the_efforts_do_not_suffice_is_refused():
+def held_with_armature() -> ClosedLoop:
+    """Return a loop that holds an arm whose armature and friction the model knows."""
+    loop = ClosedLoop(
+        Plant(seven_joints(), coulomb=1.0, armature=1.0),
+        model=seven_joints().model(armature=1.0), **COMPUTED_TORQUE).run(0.5)
+    loop.stay(60.0)
+    return loop.run(0.5)
+
+
+def test_a_trajectory_beyond_the_efforts_is_refused():
     loop = ClosedLoop(effort_limit_factor=0.3, **COMPUTED_TORQUE).run(0.5)
     with pytest.raises(TrajectoryError, match='joint[0-9].*effort.*2[56]'):
         loop.follow([(0.8, START + 0.7 * np.eye(7)[1], REST, REST)])
 
 
 @pytest.mark.parametrize('mass', [1.0, 2.0])
-def test_a_load_that_the_model_lacks_keeps_no_arm_behind_its_motion(mass):
+def test_an_unknown_load_keeps_no_arm_behind_its_motion(mass):
     """The error that catching up corrects was too small for the load, so that the arm sank."""
-    plant = Plant(seven_joints(), coulomb=1.0, armature=1.0)
-    loop = ClosedLoop(plant, model=seven_joints().model(armature=1.0), **COMPUTED_TORQUE).run(0.5)
-    loop.stay(60.0)
-    loop.run(0.5)
-    plant.set_payload(mass)
+    loop = held_with_armature()
+    loop.plant.set_payload(mass)
     loop.run(2.0)
-    without = np.abs(plant.positions - START).max()
+    without = np.abs(loop.plant.positions - START).max()
     loop.sensors.silent_until = loop.steady + 0.15
     loop.run(8.0)
     assert 'STOPPING' in loop.record.statuses
-    assert np.abs(plant.positions - START).max() < 1.3 * without + 0.02
+    assert np.abs(loop.plant.positions - START).max() < 1.3 * without + 0.02
     assert loop.policy.state.follows
 
 
-@pytest.mark.parametrize('off', [0.1, 0.18])
-def test_a_reference_beside_an_arm_that_is_held_is_approached_slowly(off):
+def at_rest() -> ClosedLoop:
     loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **COMPUTED_TORQUE).run(0.5)
     loop.stay()
-    begin = loop.run(1.5).time
+    return loop.run(1.5)
+
+
+@pytest.mark.parametrize('off', [0.1, 0.18])
+def test_a_reference_beside_a_held_arm_is_approached_slowly(off):
+    loop = at_rest()
+    begin = loop.time
     beside = START + off * np.eye(7)[1]
     done = loop.run(4.0, lambda: loop.refer(beside, REST, REST)).record.since(begin - 0.002)
     assert done.largest_speed() < 0.45
@@ -166,25 +179,21 @@ def test_a_reference_beside_an_arm_that_is_held_is_approached_slowly(off):
     assert np.abs(loop.plant.positions - beside).max() < 0.04
 
 
-def test_a_reference_far_from_an_arm_that_is_held_is_not_followed():
-    loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **COMPUTED_TORQUE).run(0.5)
-    loop.stay()
-    begin = loop.run(1.5).time
+def test_a_reference_far_from_a_held_arm_is_not_followed():
+    loop = at_rest()
+    begin = loop.time
     far = START + 0.35 * np.eye(7)[1]
     done = loop.run(2.0, lambda: loop.refer(far, REST, REST)).record.since(begin)
     assert done.largest_speed() < 0.1
     assert done.last.status is Status.MOTION_TOO_FAR
 
 
-def test_a_motion_after_a_jump_of_simulated_time_is_executed(monkeypatch):
+def test_a_motion_after_a_jump_of_simulated_time_is_executed():
     """The weight of feedback rose from a time that comes later now."""
     loop = ClosedLoop(**COMPUTED_TORQUE).run(0.5)
     beside = START + 0.08 * np.eye(7)[1]
     loop.run(1.5, lambda: loop.refer(beside, REST, REST))
-    monkeypatch.setattr('closed_loop.loop.FIRST_STEADY', 99_940.0)
-    loop._ros_offset -= 60.0
-    loop.drives._on_the_way.clear()
-    loop.policy.reset_after_time_jump()
+    loop.jump_back(60.0)
     loop.run(1.5)
     goal = loop.plant.positions + 0.5 * np.eye(7)[0]
     loop.follow([(2.0, goal, REST, REST)])
@@ -194,17 +203,14 @@ def test_a_motion_after_a_jump_of_simulated_time_is_executed(monkeypatch):
 
 @pytest.mark.parametrize(('position', 'velocity'), [(200.0, 28.0), (25.0, 10.0)])
 def test_other_gains_do_not_step_what_holds_a_load(position, velocity):
-    plant = Plant(seven_joints(), coulomb=1.0, armature=1.0)
-    loop = ClosedLoop(plant, model=seven_joints().model(armature=1.0), **COMPUTED_TORQUE).run(0.5)
-    loop.stay(60.0)
-    loop.run(0.5)
-    plant.set_payload(2.0)
+    loop = held_with_armature()
+    loop.plant.set_payload(2.0)
     begin = loop.run(3.0).time
     loop.change(position_gains=(position,), velocity_gains=(velocity,))
     assert loop.run(0.1).record.since(begin - 0.002).largest_step() < 0.5
 
 
-def test_end_stops_that_begin_earlier_do_not_step_the_effort_of_an_arm_at_rest():
+def test_earlier_end_stops_do_not_step_the_effort_at_rest():
     plant = Plant(seven_joints(), coulomb=1.0, armature=1.0)
     near = START.copy()
     near[3] = plant.position_limits[1][3] - 0.25

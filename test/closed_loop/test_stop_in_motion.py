@@ -26,6 +26,7 @@ from closed_loop.arms import seven_joints  # noqa: E402, I100
 from closed_loop.loop import ClosedLoop, COMPUTED_TORQUE, GUIDED  # noqa: E402
 from closed_loop.motions import Sine  # noqa: E402
 from closed_loop.plant import Plant  # noqa: E402
+from closed_loop.record import Record  # noqa: E402
 from closed_loop.sensors import SensorQuality, Velocities  # noqa: E402
 from ros2_rnea.control.decision import State  # noqa: E402
 from ros2_rnea.control.settings import BeyondLimits, ContactReaction, OnStop  # noqa: E402
@@ -35,6 +36,7 @@ START = seven_joints().start
 REST = np.zeros(7)
 THROWN = 0.8 * np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
 MOVED = 0.5 * np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+SWUNG = Sine(START, 0.8 * np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]), 0.4).points(5.0)
 BUTTON = {'dead_man_button': 0, 'dead_man_timeout': 0.2}
 
 
@@ -57,6 +59,14 @@ def press(loop: ClosedLoop) -> Callable[[], None] | None:
     return lambda: loop.policy.take_buttons([1], loop.now)
 
 
+def stopped(loop: ClosedLoop, stop: Callable[[ClosedLoop], None]) -> Record:
+    """Return what an arm does that is stopped when it is thrown."""
+    loop.plant.set_velocities(THROWN)
+    begin = loop.time
+    stop(loop)
+    return loop.run(4.0).record.since(begin)
+
+
 STOPS = [(disable, {}), (release, BUTTON), (end, {})]
 
 
@@ -64,10 +74,7 @@ STOPS = [(disable, {}), (release, BUTTON), (end, {})]
 def test_a_guided_arm_comes_to_rest_and_is_held(stop, settings):
     loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **settings, **GUIDED)
     loop.run(0.3, press(loop))
-    loop.plant.set_velocities(THROWN)
-    begin = loop.time
-    stop(loop)
-    done = loop.run(4.0).record.since(begin)
+    done = stopped(loop, stop)
     assert done.largest_speed() < 1.1
     assert done.farthest(done.positions[0]) < 0.25
     assert done.time_to_rest() < 1.5
@@ -80,8 +87,7 @@ def test_an_arm_with_little_friction_is_braked_in_its_motion(stop, settings):
     loop = ClosedLoop(
         Plant(seven_joints(), viscous=0.0, coulomb=0.2), **settings, **COMPUTED_TORQUE)
     loop.run(0.3, press(loop))
-    moved = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
-    loop.follow(Sine(START, 0.8 * moved, 0.4).points(5.0))
+    loop.follow(SWUNG)
     loop.run(0.6, press(loop))
     begin, speed = loop.time, loop.record.since(loop.time).largest_speed()
     assert speed > 0.8
@@ -94,20 +100,17 @@ def test_an_arm_with_little_friction_is_braked_in_its_motion(stop, settings):
 
 
 @pytest.mark.parametrize('stop', [disable, end])
-def test_an_arm_whose_velocities_are_not_measured_is_braked_by_its_positions(stop):
+def test_an_arm_without_measured_velocities_is_braked(stop):
     loop = ClosedLoop(
         Plant(seven_joints(), coulomb=0.3), sensors=SensorQuality(velocities=Velocities.NONE),
         **GUIDED).run(0.3)
-    loop.plant.set_velocities(THROWN)
-    begin = loop.time
-    stop(loop)
-    done = loop.run(4.0).record.since(begin)
+    done = stopped(loop, stop)
     assert done.largest_speed() < 1.5
     assert done.farthest(done.positions[0]) < 0.6
     assert done.time_to_rest() < 2.5
 
 
-def test_an_arm_that_is_enabled_again_at_once_is_not_falling_meanwhile():
+def test_an_arm_that_is_enabled_again_does_not_fall():
     loop = ClosedLoop(Plant(seven_joints(), coulomb=0.5), **GUIDED).run(0.3)
     loop.plant.set_velocities(THROWN)
     begin = loop.time
@@ -127,8 +130,7 @@ def test_a_false_alarm_of_the_contact_observer_does_not_drop_the_arm():
         observe_external_effort=True, contact_reaction=ContactReaction.HOLD,
         external_effort_threshold=dict.fromkeys(seven_joints().joints, 4.0),
         **COMPUTED_TORQUE).run(1.0)
-    moved = np.array([1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
-    loop.follow(Sine(START, 0.8 * moved, 0.4).points(5.0))
+    loop.follow(SWUNG)
     loop.run(0.6)
     begin = loop.time
     loop.sensors.spike = np.full(7, 0.4)  # which looks like a contact
@@ -162,7 +164,7 @@ def test_with_zero_after_the_stop_the_arm_is_braked_first(stop, settings):
 
 
 @pytest.mark.parametrize('has_fault', [False, True])
-def test_an_arm_that_nothing_has_held_is_braked_before_it_is_guided_again(has_fault):
+def test_an_arm_that_nothing_held_is_braked_before_guiding(has_fault):
     loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), on_stop=OnStop.ZERO,
                       dead_man_button=0, dead_man_timeout=0.03, **GUIDED)
     loop.run(1.0, press(loop))
@@ -178,12 +180,12 @@ def test_an_arm_that_nothing_has_held_is_braked_before_it_is_guided_again(has_fa
     assert loop.policy.state is (State.FAULT if has_fault else State.GRAVITY)
 
 
-def test_a_reason_to_brake_that_lasts_keeps_no_arm_braked_for_ever():
+def test_a_lasting_reason_keeps_no_arm_braked_for_ever():
     loop = ClosedLoop(states_every=1, dead_man_button=0, dead_man_timeout=0.5, **COMPUTED_TORQUE)
     loop.run(1.0, press(loop))
     loop.stay(60.0)
     loop.run(1.0, press(loop))
-    loop._states_every = 30  # the driver becomes slow
+    loop.states_every = 30  # the driver becomes slow
     loop.run(3.0, press(loop))
     assert loop.policy.state is State.FAULT
     assert 'joint states come every' in loop.policy.acknowledge(loop.now)
@@ -193,7 +195,7 @@ def test_a_reason_to_brake_that_lasts_keeps_no_arm_braked_for_ever():
 
 
 @pytest.mark.parametrize(('stop', 'settings'), STOPS[:2])
-def test_after_somebody_has_stopped_it_a_motion_does_not_go_on_by_itself(stop, settings):
+def test_a_stopped_motion_does_not_go_on_by_itself(stop, settings):
     loop = ClosedLoop(**settings, **COMPUTED_TORQUE)
     loop.run(0.5, press(loop))
     loop.follow([(4.0, START + MOVED, REST, REST)])
@@ -211,7 +213,7 @@ def test_after_somebody_has_stopped_it_a_motion_does_not_go_on_by_itself(stop, s
 
 @pytest.mark.parametrize('silent_for', [0.11, 0.3])  # it is braked; nothing is sent any more
 @pytest.mark.parametrize(('stop', 'settings'), STOPS[:2])
-def test_an_arm_that_is_stopped_during_a_gap_of_the_states_does_not_go_on_by_itself(
+def test_nor_does_one_stopped_in_a_gap_of_states(
         stop, settings, silent_for):
     loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **settings, **COMPUTED_TORQUE)
     loop.run(0.8, press(loop))
@@ -230,7 +232,7 @@ def test_an_arm_that_is_stopped_during_a_gap_of_the_states_does_not_go_on_by_its
 
 
 @pytest.mark.parametrize(('stop', 'settings'), STOPS[:2])
-def test_a_motion_that_is_sent_while_somebody_stops_the_arm_is_refused(stop, settings):
+def test_a_motion_for_a_stopped_arm_is_refused(stop, settings):
     loop = ClosedLoop(**settings, **COMPUTED_TORQUE).run(0.5)
     stop(loop)
     with pytest.raises(TrajectoryError, match='no motion begins as long as this holds: '):
@@ -239,7 +241,7 @@ def test_a_motion_that_is_sent_while_somebody_stops_the_arm_is_refused(stop, set
 
 @pytest.mark.parametrize('seconds', [0.004, 0.05])
 @pytest.mark.parametrize(('stop', 'settings'), STOPS[:2])
-def test_a_stop_that_is_taken_back_at_once_does_not_throw_the_arm_back(stop, settings, seconds):
+def test_a_stop_taken_back_does_not_throw_the_arm(stop, settings, seconds):
     """The damping was that of a velocity that the arm does not have any more."""
     loop = ClosedLoop(
         Plant(seven_joints(), viscous=0.0), **settings, **GUIDED)
@@ -254,7 +256,7 @@ def test_a_stop_that_is_taken_back_at_once_does_not_throw_the_arm_back(stop, set
     assert done.velocities[:, 0].min() > -0.02
 
 
-def test_a_fault_is_not_left_while_an_arm_moves_that_reports_no_velocities():
+def test_no_fault_is_left_while_an_arm_without_velocities_moves():
     loop = ClosedLoop(sensors=SensorQuality(velocities=Velocities.NONE), **GUIDED).run(1.0)
     loop.policy.fail('a test')
     loop.run(1.0)
@@ -265,22 +267,16 @@ def test_a_fault_is_not_left_while_an_arm_moves_that_reports_no_velocities():
     assert loop.policy.acknowledge(loop.now) == ''
 
 
-def test_an_error_before_efforts_begin_is_a_fault_as_soon_as_they_do():
+@pytest.mark.parametrize(('begin', 'state'), [
+    (lambda loop: loop.change(enabled=True), State.FAULT), (ClosedLoop.enable, State.GRAVITY),
+], ids=['not acknowledged', 'acknowledged'])
+def test_an_error_before_efforts_begin_is_a_fault_until_acknowledged(begin, state):
     loop = ClosedLoop(enabled=False, **GUIDED).run(0.5)
     loop.policy.fail('a test')
     loop.run(0.5)
-    loop.change(enabled=True)
+    begin(loop)
     loop.run(1.0)
-    assert loop.policy.state is State.FAULT
-
-
-def test_an_error_before_efforts_begin_can_be_acknowledged_then():
-    loop = ClosedLoop(enabled=False, **GUIDED).run(0.5)
-    loop.policy.fail('a test')
-    loop.run(0.5)
-    loop.enable()
-    loop.run(1.0)
-    assert loop.policy.state is State.GRAVITY
+    assert loop.policy.state is state
 
 
 def test_states_that_stop_while_the_arm_is_braked_throw_it_nowhere():

@@ -41,6 +41,10 @@ class EffortDrives:
         self._on_the_way: deque[tuple[float, np.ndarray]] = deque()
         self.held = plant.holding_effort()
 
+    def forget_commands(self) -> None:
+        """Let no command act that is on the way."""
+        self._on_the_way.clear()
+
     def command(self, time: float, efforts: np.ndarray) -> None:
         """Send a command now, shape (joints,) [Nm]."""
         self._on_the_way.append((time + self._delay, efforts.copy()))

@@ -64,6 +64,7 @@ class ClosedLoop:
     :param bus_delay: from a command until it acts [s].
     :param drives: None: effort drives that hold their last command.
     :param model: of the arm; None: exact but for Coulomb friction and armature.
+    :ivar states_every: as the parameter; it may be changed.
     :ivar refused: what inputs were refused, with the time [s].
     :ivar is_observing: whether the external effort is observed.
     """
@@ -75,7 +76,7 @@ class ClosedLoop:
             seed: int = 0, **settings: Any) -> None:
         self.plant = plant or Plant(seven_joints())
         self.arm: Arm = self.plant.arm
-        self.period, self._states_every = 1.0 / rate, states_every
+        self.period, self.states_every = 1.0 / rate, states_every
         self.random = np.random.default_rng(seed)
         self.sensors = Sensors(self.plant, sensors, self.period * states_every, self.random)
         self.drives = drives or EffortDrives(self.plant, bus_delay)
@@ -86,7 +87,7 @@ class ClosedLoop:
         self.refused: list[tuple[float, str]] = []
         self.is_observing = self.policy.settings.observe_external_effort
         self.cycle = 0
-        self._ros_offset = FIRST_ROS
+        self._steady_offset, self._ros_offset = FIRST_STEADY, FIRST_ROS
         self._commanded = self.drives.held.copy()
         self._has_commanded = False
         self._is_ending = False
@@ -103,7 +104,7 @@ class ClosedLoop:
     @property
     def steady(self) -> float:
         """Return the time on the steady clock [s]."""
-        return FIRST_STEADY + self.time
+        return self._steady_offset + self.time
 
     @property
     def now(self) -> Instant:
@@ -114,6 +115,13 @@ class ClosedLoop:
         """Let somebody set the ROS clock, as the node does when it notices."""
         self._ros_offset += seconds
         self.policy.discard_trajectory(self.now, seconds)
+
+    def jump_back(self, seconds: float) -> None:
+        """Let simulated time jump back, by which both clocks go."""
+        self._steady_offset -= seconds
+        self._ros_offset -= seconds
+        self.drives.forget_commands()
+        self.policy.reset_after_time_jump()
 
     # ---- commands -------------------------------------------------------------------------------
 
@@ -206,7 +214,7 @@ class ClosedLoop:
         self.plant.advance(efforts, self.period)
         self.cycle += 1
         is_due = False
-        if self.cycle % self._states_every == 0:
+        if self.cycle % self.states_every == 0:
             self.sensors.measure(self.steady, efforts)
         measured = self.sensors.received(self.steady)
         if measured is not None:
