@@ -48,7 +48,7 @@ def test_a_goal_that_is_too_near_in_time_is_refused():
     assert loop.run(3.0).record.since(begin).farthest(beside) < 0.01
 
 
-def test_half_a_radian_in_a_tenth_of_a_second_is_refused():
+def test_half_a_radian_in_100_ms_is_refused():
     loop = ClosedLoop(**COMPUTED_TORQUE).run(0.3)
     begin = loop.time
     with pytest.raises(TrajectoryError, match='joint1.*velocity.*2.175'):
@@ -57,7 +57,7 @@ def test_half_a_radian_in_a_tenth_of_a_second_is_refused():
 
 
 @pytest.mark.parametrize('sent_at', [0.0, 0.1, 0.2])
-def test_a_motion_sent_while_the_arm_is_armed_begins_when_it_is_held(sent_at):
+def test_a_motion_sent_while_arming_begins_when_held(sent_at):
     """Before, there is no feedback: the arm would be 0.15 rad and 1 rad/s behind."""
     loop = ClosedLoop(enabled=False, **COMPUTED_TORQUE).run(0.1)
     loop.enable()
@@ -71,7 +71,7 @@ def test_a_motion_sent_while_the_arm_is_armed_begins_when_it_is_held(sent_at):
 
 
 @pytest.mark.parametrize('push', [1.0, 2.0])
-def test_the_effort_does_not_step_to_a_motion_from_which_the_arm_was_pushed_while_it_waited(push):
+def test_the_effort_does_not_step_after_a_push_while_waiting(push):
     """By 0.19 and 0.39 rad; the motion is ramped in, or waits until it is near."""
     loop = ClosedLoop(blend_time=1.0, **COMPUTED_TORQUE).run(0.05)
     loop.follow([(3.0, START + 0.8 * np.eye(7)[0], REST, REST)])
@@ -84,7 +84,7 @@ def test_the_effort_does_not_step_to_a_motion_from_which_the_arm_was_pushed_whil
     assert done.last.state.name != 'FAULT'
 
 
-def test_a_stamp_a_stream_and_a_motion_that_begins_later_do_not_wait_for_the_arm():
+def test_a_stamp_stream_or_later_motion_does_not_wait():
     loop = ClosedLoop(**COMPUTED_TORQUE).run(0.1)
     goal = START + 0.8 * np.eye(7)[0]
     for points, stamp, end in (
@@ -96,7 +96,7 @@ def test_a_stamp_a_stream_and_a_motion_that_begins_later_do_not_wait_for_the_arm
         assert path.end - loop.now.ros == pytest.approx(end, abs=0.003)
 
 
-def test_one_wrong_velocity_at_the_start_of_feedback_hardly_moves_the_arm():
+def test_a_wrong_velocity_as_feedback_begins_hardly_moves_the_arm():
     loop = tracking()
     begin = loop.time
     loop.sensors.spike = 1.0 * OF_JOINT_2
@@ -105,7 +105,7 @@ def test_one_wrong_velocity_at_the_start_of_feedback_hardly_moves_the_arm():
 
 @pytest.mark.parametrize('change', [
     {'blend_time': 0.6}, {'position_gains': (120.0,)}, {'gravity': (0.0, 0.0, -9.8)}])
-def test_a_wrong_velocity_in_the_moment_of_a_change_hardly_moves_the_arm(change):
+def test_a_wrong_velocity_at_a_change_hardly_moves_the_arm(change):
     loop = tracking().run(1.5)
     begin = loop.time
     loop.sensors.spike = 1.0 * OF_JOINT_2
@@ -115,7 +115,7 @@ def test_a_wrong_velocity_in_the_moment_of_a_change_hardly_moves_the_arm(change)
     assert done.largest_speed() < 0.1
 
 
-def test_a_hit_when_feedback_begins_moves_the_arm_no_farther_than_later():
+def test_a_hit_as_feedback_begins_moves_no_farther_than_later():
     """What a hammer does between two samples is no fault of a sensor, but the same mechanism."""
     distances = []
     for wait in (0.0, 1.5):

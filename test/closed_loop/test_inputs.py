@@ -82,7 +82,7 @@ def test_a_motion_is_braked_when_the_imu_has_stopped():
     assert done.largest_speed() < 0.05
 
 
-def test_the_efforts_do_not_jump_to_the_vector_of_the_parameter():
+def test_efforts_do_not_jump_to_the_parameter_gravity():
     """The base stays tilted; what was measured last is nearer to the truth."""
     loop = ClosedLoop(Plant(seven_joints(), STRETCHED, coulomb=1.0), gravity_from_imu=True,
                       **GUIDED)
@@ -113,7 +113,7 @@ def second_source(loop: ClosedLoop) -> None:
         loop.steady + 5e-4, source='another driver'))
 
 
-def test_a_second_source_of_the_same_joints_is_not_merged_with_the_first():
+def test_a_second_source_of_joints_is_not_merged():
     """Their states alternate; merged, the efforts would step by 1 Nm each time."""
     loop = ClosedLoop(**COMPUTED_TORQUE).run(0.3)
     loop.follow([(1.0, START, REST, REST), (30.0, START, REST, REST)])
@@ -134,7 +134,7 @@ def test_nothing_starts_while_two_sources_contradict_each_other():
     assert 'finger' in loop.record.last.detail
 
 
-def test_an_arm_that_holds_more_than_the_model_knows_is_not_dropped_at_the_start():
+def test_an_arm_with_unknown_load_is_not_dropped_at_start():
     plant = Plant(seven_joints(), STRETCHED)
     plant.set_payload(3.0)
     loop = ClosedLoop(plant, start_from=StartFrom.MEASURED, blend_time=0.5, **GUIDED)
@@ -170,7 +170,7 @@ def fall_without_states(repeats: bool, is_disabled: bool) -> tuple[float, float]
 
 
 @pytest.mark.parametrize('is_disabled', [False, True])
-def test_a_driver_that_repeats_its_last_state_does_not_let_damping_drive_the_arm(is_disabled):
+def test_repeated_states_let_no_damping_drive_the_arm(is_disabled):
     """The arm falls as one without states does, and is not driven on top of that."""
     speed, last = fall_without_states(True, is_disabled)
     assert speed < fall_without_states(False, is_disabled)[0]

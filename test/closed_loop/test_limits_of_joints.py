@@ -49,7 +49,7 @@ def test_a_trajectory_beyond_a_position_limit_is_refused():
     assert loop.run(2.0).record.since(begin).farthest(START) < 0.01
 
 
-def test_a_controller_that_refers_to_positions_beyond_a_limit_is_not_followed_there():
+def test_no_controller_is_followed_beyond_a_position_limit():
     loop = ClosedLoop(Plant(seven_joints(), bent(-2.5)), **COMPUTED_TORQUE).run(0.3)
     begin = loop.time
 
@@ -70,7 +70,7 @@ def test_a_controller_that_refers_to_positions_beyond_a_limit_is_not_followed_th
     assert done.since(begin + 2.0).largest_speed() < 0.05
 
 
-def test_a_hand_that_throws_a_joint_at_its_limit_is_stopped_there():
+def test_a_joint_thrown_at_its_limit_is_stopped_there():
     """There is no end stop: the efforts alone have to stop it."""
     loop = ClosedLoop(Plant(seven_joints(), bent(-2.6), coulomb=1.0), **GUIDED).run(0.3)
     begin = loop.time
@@ -81,7 +81,7 @@ def test_a_hand_that_throws_a_joint_at_its_limit_is_stopped_there():
     assert done.positions[:, 3].min() > LIMIT - 0.1
 
 
-def test_a_joint_that_starts_beyond_its_limit_can_be_guided_back():
+def test_a_joint_beyond_its_limit_can_be_guided_back():
     loop = ClosedLoop(Plant(seven_joints(), bent(LIMIT - 0.1)), **GUIDED).run(0.3)
     begin = loop.time
     push = REST.copy()
@@ -100,7 +100,7 @@ def test_a_motion_above_a_velocity_limit_is_refused():
     assert loop.run(1.0).record.farthest(START) < 0.01
 
 
-def test_at_the_velocity_limit_a_joint_is_not_restrained_again_and_again():
+def test_at_the_velocity_limit_no_restraint_flickers():
     """The motion is slower than the limit; noise of the velocities is not."""
     loop = ClosedLoop(
         sensors=SensorQuality(velocity_noise=0.05), **COMPUTED_TORQUE).run(0.3)
@@ -112,7 +112,7 @@ def test_at_the_velocity_limit_a_joint_is_not_restrained_again_and_again():
     assert done.farthest(sine.path(begin + 0.6, 5.0)) < 0.05
 
 
-def test_at_the_position_limit_a_joint_is_not_restrained_again_and_again():
+def test_at_the_position_limit_no_restraint_flickers():
     """Velocities that are differences of noisy positions."""
     loop = ClosedLoop(
         Plant(seven_joints(), bent(LIMIT + 0.02)),

@@ -88,7 +88,7 @@ LATE = Sine(seven_joints().start, 0.8 * MOVED, 0.4)
 
 
 @pytest.mark.parametrize('delay', [begin_too_early, guide_meanwhile, lose_states])
-def test_a_motion_that_went_on_without_the_arm_is_not_chased(delay):
+def test_a_motion_that_left_the_arm_is_not_chased(delay):
     """It is commanded with 1.0 rad/s at most."""
     loop = ClosedLoop(**COMPUTED_TORQUE)
     delay(loop)

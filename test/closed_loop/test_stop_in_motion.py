@@ -123,7 +123,7 @@ def test_an_arm_that_is_enabled_again_does_not_fall():
     assert done.since(begin + 3.0).largest_speed() < 0.05
 
 
-def test_a_false_alarm_of_the_contact_observer_does_not_drop_the_arm():
+def test_a_false_alarm_of_contact_does_not_drop_the_arm():
     """Without damping, gravity compensation lets an arm that is in motion go on moving."""
     loop = ClosedLoop(
         Plant(seven_joints(), viscous=0.0), model=seven_joints().model(),
@@ -279,7 +279,7 @@ def test_an_error_before_efforts_begin_is_a_fault_until_acknowledged(begin, stat
     assert loop.policy.state is state
 
 
-def test_states_that_stop_while_the_arm_is_braked_throw_it_nowhere():
+def test_states_that_stop_during_braking_throw_no_arm():
     """The last damping is held until they are stale, by default as long as ``braking_time``."""
     loop = ClosedLoop(Plant(seven_joints(), coulomb=1.0), **GUIDED).run(0.3)
     loop.plant.set_velocities(THROWN)
@@ -293,7 +293,7 @@ def test_states_that_stop_while_the_arm_is_braked_throw_it_nowhere():
     assert done.last.effort is None
 
 
-def test_one_joint_at_its_limit_takes_the_damping_from_no_other():
+def test_a_joint_at_its_limit_takes_damping_from_no_other():
     loop = ClosedLoop(
         Plant(seven_joints(), viscous=0.0), beyond_limits=BeyondLimits.SCALE,
         effort_limits={'joint2': 17.0}, **GUIDED).run(0.3)

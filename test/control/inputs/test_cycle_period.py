@@ -40,14 +40,14 @@ def counted(cycles, period=None):
     return period
 
 
-def test_before_the_first_cycle_it_is_a_usual_one_and_not_known():
+def test_before_the_first_cycle_the_period_is_not_known():
     period = CyclePeriod()
     assert period.count(3.0, LONGEST) == period.value == FIRST_PERIOD
     assert period.at == 3.0 and not period.is_known
 
 
 @pytest.mark.parametrize('length', [1e-4, 0.001, 0.008, 0.09])
-def test_of_regular_cycles_it_is_their_length_at_once_and_known_after_ten(length):
+def test_of_regular_cycles_it_is_known_after_ten(length):
     period = counted([length] * (CYCLES_NEEDED - 1))
     assert period.value == pytest.approx(length) and not period.is_known
     period = counted([length], period)
@@ -67,7 +67,7 @@ def test_short_cycles_beside_a_long_one_do_not_shorten_it():
     assert counted([2e-5, 0.01] * 200, period).value == pytest.approx(0.01, rel=0.02)
 
 
-def test_of_irregular_cycles_it_is_their_mean_weighted_by_their_length():
+def test_of_irregular_cycles_it_is_the_weighted_mean():
     lengths = np.random.default_rng(3).uniform(0.0008, 0.0014, 4000)
     period, values = counted(lengths[:500]), []
     for length in lengths[500:]:
@@ -86,7 +86,7 @@ def test_one_gap_changes_it_little_however_long_it_is():
 
 
 @pytest.mark.parametrize('elapsed', [0.0, -1.0, 0.1001, 20.0, inf, nan])
-def test_a_pause_or_a_clock_that_does_not_go_on_counts_nothing(elapsed):
+def test_a_pause_or_a_clock_that_stands_counts_nothing(elapsed):
     period = counted([0.002] * 5)
     assert period.count(period.at + elapsed, LONGEST) == pytest.approx(0.002)
     assert period.cycles == 5

@@ -73,7 +73,7 @@ def test_a_message_without_the_button_is_refused(buttons):
     assert pressed.allows(1.1)
 
 
-def test_a_press_counts_from_its_reception_and_not_from_when_it_is_read():
+def test_a_press_counts_from_its_reception():
     pressed = switch()
     pressed.take((0, 1), 1.0, age=0.4)
     assert pressed.allows(1.0) and not pressed.allows(1.2)
@@ -86,7 +86,7 @@ def test_an_older_press_does_not_shorten_a_newer_one():
     assert pressed.allows(1.5)
 
 
-def test_a_press_counts_at_once_after_the_time_has_jumped_back():
+def test_a_press_counts_at_once_after_a_jump_back():
     pressed = switch()
     pressed.take((0, 1), 100.0)
     pressed.take((0, 1), 3.0)
@@ -95,7 +95,7 @@ def test_a_press_counts_at_once_after_the_time_has_jumped_back():
 
 @pytest.mark.parametrize('age, words', [
     (0.6, r'0.600 s .* dead_man_timeout \(0.5 s\)'), (inf, 'may have waited')])
-def test_a_press_that_is_too_old_is_refused_and_a_release_is_not(age, words):
+def test_only_a_press_is_refused_for_its_age(age, words):
     pressed = switch()
     with pytest.raises(MessageError, match=words):
         pressed.take((0, 1), 1.0, age)

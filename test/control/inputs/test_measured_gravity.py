@@ -74,7 +74,7 @@ def test_things_fall_away_from_what_a_resting_accelerometer_shows(rotation, down
 @pytest.mark.parametrize('gap, share', [
     (0.0, 0.0), (0.05, 1.0 - exp(-0.1)), (0.1, 1.0 - exp(-0.2)), (5.0, 1.0 - exp(-0.2)),
     (1e9, 1.0 - exp(-0.2)), (-1e-3, 0.0)])
-def test_a_reading_counts_for_its_time_but_not_for_a_gap(gap, share):
+def test_a_reading_counts_for_its_time_without_gaps(gap, share):
     readings = (NOW, UP), (NOW + gap, (9.81, 0.0, 0.0))
     near(after(*readings), tilted(share))
     near(after(*readings, initial=(0.0, 0.0, 0.0)), [-9.81 * share, 0.0, 0.0])
@@ -204,7 +204,7 @@ def test_gravity_is_lost_before_and_after_readings():
     assert not gravity.is_lost(NOW + 0.8, 0.5)
 
 
-def test_readings_that_are_a_little_too_rare_do_not_come_and_go():
+def test_readings_a_little_too_rare_do_not_flicker():
     gravity = MeasuredGravity(T, DOWN)
     for turn in range(1, 5):
         gravity.update(UP, LEVEL, NOW + 0.52 * turn)
@@ -222,14 +222,14 @@ def test_gravity_is_lost_where_all_readings_are_accelerated(gravity):
     assert 'no reading for' in gravity.explain_loss(now + 1.0, 0.5)
 
 
-def test_a_base_that_turns_about_leaves_no_vector_without_a_direction():
+def test_a_base_that_turns_over_leaves_no_short_vector():
     gravity = MeasuredGravity(LONGEST_GAP / np.log(2.0), DOWN)
     gravity.update(UP, LEVEL, NOW)
     gravity.update(DOWN, LEVEL, NOW + LONGEST_GAP)  # half of each
     near(gravity.vector, DOWN)
 
 
-def test_the_shortest_vector_with_a_direction_is_a_share_of_gravity():
+def test_the_shortest_vector_is_a_share_of_gravity():
     gravity = MeasuredGravity(LONGEST_GAP / np.log(2.0), DOWN)
     gravity.update(UP, LEVEL, NOW)
     gravity.update((0.001, 0.0, -9.81), LEVEL, NOW + LONGEST_GAP)

@@ -147,7 +147,7 @@ def test_a_range_of_no_length_is_no_range():
     assert (motion.lowest[0], motion.highest[0]) == (-inf, inf)
 
 
-def test_a_joint_may_come_to_be_outside_its_range_by_moving(source):
+def test_a_joint_may_leave_its_range_by_moving(source):
     assert source.tells(5.0, elbow=5.9)
     for there in (5.95, 6.0, 6.05, 6.1):
         assert source.tells(0.02, elbow=there)
@@ -239,7 +239,7 @@ def test_a_hand_may_be_faster_than_a_low_limit():
     assert longest < 0.04
 
 
-def test_the_noise_of_a_joint_with_a_tiny_limit_is_no_jump():
+def test_noise_with_a_tiny_limit_is_no_jump():
     source = Source(factor=0.001)
     source.tells()
     for count in range(20):
@@ -252,7 +252,7 @@ def test_the_noise_of_a_joint_with_a_tiny_limit_is_no_jump():
 
 
 @pytest.mark.parametrize('velocity', [6.1, -6.1, -900.0, 1e99])
-def test_a_velocity_that_the_positions_do_not_show_is_never_believed(source, velocity):
+def test_a_velocity_without_motion_is_never_believed(source, velocity):
     for _ in range(9):
         assert not source.tells(velocity={'elbow': velocity})
     assert "'elbow'" in source.error and 'plausible_speed_factor 3 times' in source.error
@@ -325,7 +325,7 @@ def test_a_wrong_stamp_far_ahead_explains_no_motion(ahead):
     assert source.states.positions[0] == 0.1
 
 
-def test_an_old_stamp_is_refused_as_such_and_does_not_count():
+def test_an_old_stamp_is_refused_as_such():
     source = Source()
     assert source.tells(stamp=10.0)
     for _ in range(5):

@@ -97,7 +97,7 @@ def test_beside_the_tool_s_weight_what_touches_it_is_left(posture, push, sign):
 
 
 @pytest.mark.parametrize('posture', POSTURES)
-def test_a_tool_that_is_not_told_is_a_load_like_any_other(posture):
+def test_an_unknown_tool_is_a_load_like_any_other(posture):
     """So a robot whose description lacks the tool gets the efforts of one that has it."""
     wrenches = conditioned()
     wrenches.update('tool', shown(posture), NOW)
@@ -293,7 +293,7 @@ def test_wrenches_of_any_allowed_size_add_up_without_warning():
         assert 1e8 < np.abs(wrenches.on_bodies(now + 0.001)).max() < 1e10
 
 
-def test_a_filter_that_has_not_settled_is_not_set_to_zero():
+def test_an_unsettled_filter_is_not_set_to_zero():
     """The first sample has no weight, so that the bias would be that of nothing."""
     wrenches = conditioned(time_constant=0.05)
     for step in range(71):
@@ -319,7 +319,7 @@ def test_after_a_silence_the_filter_has_to_settle_again():
 
 @pytest.mark.parametrize('change, is_lost', [
     ({'tool_mass': 0.001}, True), ({'gain': 0.7}, False), ({}, False)])
-def test_a_bias_lost_with_another_tool_is_named_until_taken_again(change, is_lost):
+def test_a_bias_lost_with_another_tool_is_named(change, is_lost):
     older = pushed()
     older.zero(NOW)
     newer = conditioned(**change, after=older)
@@ -335,7 +335,7 @@ def test_a_bias_lost_with_another_tool_is_named_until_taken_again(change, is_los
 
 
 @pytest.mark.parametrize('signs', [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)])
-def test_a_successor_goes_on_with_bias_and_filter_by_its_own_sign(signs):
+def test_a_successor_goes_on_by_its_own_sign(signs):
     older = conditioned(signs[0], time_constant=0.2)
     held(older, 7.0 * PUSH)
     older.zero(NOW)

@@ -30,7 +30,7 @@ def filtered(time_constant=1.0):
     return signal
 
 
-def test_what_has_not_faded_counts_for_the_filter_in_full_unless_it_is_said():
+def test_a_faded_wrench_counts_for_the_filter_by_its_share():
     for share in (1.0, 0.5, 0.0):
         whole, part = filtered(), filtered()
         whole.update(0.0 * PUSH, 1e5 + 0.5)
@@ -57,7 +57,7 @@ def signal_of(**settings):
 
 
 @pytest.mark.parametrize('gain', [0.0, 0.5, 1.0])
-def test_the_gain_is_the_share_of_the_wrench_that_is_compensated(gain):
+def test_the_gain_is_the_share_that_is_compensated(gain):
     assert signal_of(gain=gain).value.tolist() == (gain * PUSH).tolist()
 
 
@@ -85,7 +85,7 @@ def test_the_deadband_is_applied_before_gain_and_limit():
     np.testing.assert_allclose(signal.value[:3], 0.5 * 0.9 * PUSH[:3], rtol=1e-12)
 
 
-def test_what_was_filtered_with_larger_limits_is_limited_by_smaller_ones():
+def test_smaller_limits_limit_what_was_filtered_before():
     larger = WrenchSignal(WrenchSettings(1e6))
     larger.update(PUSH, 0.0)
     smaller = WrenchSignal(WrenchSettings(1e6, force_limit=0.5 * FORCE), larger.memory)

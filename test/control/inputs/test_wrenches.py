@@ -178,7 +178,7 @@ def test_a_bad_wrench_is_refused_and_the_one_before_stays(wrenches, frame, value
     assert active(wrenches) == {'tool': PULL}
 
 
-def test_an_age_a_little_too_large_does_not_empty_the_filter():
+def test_an_age_slightly_too_large_keeps_the_filter():
     wrenches = ExternalWrenches(LINKS, WrenchSettings(TIMEOUT, time_constant=0.01))
     for step in range(100):
         wrenches.update('tool', PUSH, NOW + 0.001 * step)

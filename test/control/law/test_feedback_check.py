@@ -41,13 +41,13 @@ def measured(length):
     return period
 
 
-def test_a_period_that_is_too_long_for_any_gains_is_named():
+def test_a_period_too_long_for_any_gains_is_named():
     assert unstable_feedback(SOFT, JOINTS, measured(0.9 * LONGEST_PERIOD)) == ''
     reason = unstable_feedback(SOFT, JOINTS, measured(1.2 * LONGEST_PERIOD))
     assert 'joint states come every 0.03 s' in reason
 
 
-def test_nothing_is_unstable_without_feedback_or_where_others_hold_the_arm():
+def test_without_feedback_of_its_own_nothing_is_unstable():
     period = measured(0.01)
     assert 'velocity_gains' in unstable_feedback(STIFF, JOINTS, period)
     for change in ({'mode': Mode.FEEDFORWARD}, {'held_by_others': frozenset(JOINTS)}):
@@ -70,7 +70,7 @@ def test_before_the_period_is_known_nothing_is_unstable():
     assert memory == InstabilityMemory()
 
 
-def test_a_change_of_settings_does_not_hide_an_instability_and_softer_gains_end_it():
+def test_only_softer_gains_end_an_instability():
     memory, period = InstabilityMemory(), measured(0.01)
     lasting_instability(memory, STIFF, JOINTS, period, 10.0)
     judge_again(memory, replace(STIFF, blend_time=0.3), JOINTS, period)
@@ -81,7 +81,7 @@ def test_a_change_of_settings_does_not_hide_an_instability_and_softer_gains_end_
     assert not memory.reason
 
 
-def test_after_a_simulated_clock_has_jumped_back_it_is_unstable_since_then():
+def test_after_a_jump_back_it_is_unstable_since_then():
     memory, period = InstabilityMemory(), measured(0.03)
     lasting_instability(memory, SOFT, JOINTS, period, 10.0)
     assert lasting_instability(memory, SOFT, JOINTS, period, 5.0) == ''

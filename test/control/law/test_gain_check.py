@@ -129,7 +129,7 @@ def test_recommended_gains_pass(kp, kd, period, delay):
 @pytest.mark.parametrize('kp, kd', [
     (1e5, 1e5), (100.0, 1e5), (1e5, 20.0), (100.0, 0.0), (100.0, 1.0), (1e-3, 0.0), (0.0, 1e5)])
 @pytest.mark.parametrize('period', [0.001, 0.002, 0.01])
-def test_gains_that_are_too_large_or_damp_too_little_do_not_pass(kp, kd, period):
+def test_gains_too_large_or_without_damping_do_not_pass(kp, kd, period):
     assert not passes(kp, kd, (period, 0.002, 0.0))
 
 
@@ -194,7 +194,7 @@ def test_where_damping_lacks_gains_with_more_of_it_are_reported(kp, kd, timing):
     assert largest_scale(kp, kd, *timing) == 0.0
 
 
-def test_the_sentence_names_the_first_joint_its_gains_and_the_times():
+def test_the_sentence_names_joint_gains_and_times():
     text = unstable_gains([100.0, 1e5, 1e5], [20.0, 700.0, 20.0], 'abc', 0.002, 0.0015, 0.004)
     assert text.startswith(
         "with position_gains 100000 and velocity_gains 700, the feedback of joint 'b' may "
@@ -203,7 +203,7 @@ def test_the_sentence_names_the_first_joint_its_gains_and_the_times():
     assert 'filter' not in unstable_gains([1e5], [700.0], 'abc', 0.002, 0.0015, 0.0)
 
 
-def test_one_gain_may_be_given_for_all_joints_and_the_other_for_each():
+def test_a_gain_is_given_for_all_or_each():
     timing = 0.001, 0.002, 0.0
     assert unstable_gains([100.0], [20.0, 20.0, 20.0], 'abc', *timing) == ''
     assert "joint 'c'" in unstable_gains([100.0], [20.0, 25.0, 1e4], 'abc', *timing)
@@ -211,7 +211,7 @@ def test_one_gain_may_be_given_for_all_joints_and_the_other_for_each():
 
 
 @pytest.mark.parametrize('delayed', [0, 1, 2, 5, 15])
-def test_the_largest_damping_is_the_known_bound_with_a_margin_of_two(delayed):
+def test_the_largest_damping_is_half_the_known_bound(delayed):
     # z^(m+1) - z^m + x has its roots inside the unit circle for 0 < x < 2 sin(pi / (4 m + 2))
     period, inertia = 0.002, 0.3
     bound = sin(pi / (4 * delayed + 2)) * inertia / period

@@ -73,7 +73,7 @@ def test_damping_is_opposed_to_the_velocity():
 
 @pytest.mark.parametrize('position, expected', [
     (0.0, 0.0), (2.8, 0.0), (2.9, -5.0), (3.1, -15.0), (-2.8, 0.0), (-3.0, 10.0)])
-def test_an_end_stop_is_a_spring_that_begins_a_margin_before_the_end(position, expected):
+def test_an_end_stop_is_a_spring_with_a_margin(position, expected):
     stops = guided(end_stop_stiffness={'elbow': 50.0}, position_limit_margin=0.2)
     effort = stops.effort(np.array([[position, 3.1], REST]))
     assert effort == pytest.approx([expected, 0.0])
@@ -94,7 +94,7 @@ def test_friction_is_helped_over_by_its_share_and_never_more(qd):
 
 
 @given(velocities)
-def test_the_offset_of_friction_which_is_sent_anyway_is_not_assisted(qd):
+def test_the_offset_of_friction_is_not_assisted(qd):
     skewed = AdjustableRobot.of(ROUGH, optional_parameters=['friction_offset'])
     skewed.set_joint_parameters('friction_offset', {'shoulder': 0.8, 'elbow': -0.5})
     settings = {'friction_assistance': 0.6, 'friction_assistance_deadband': 0.1}
@@ -102,7 +102,7 @@ def test_the_offset_of_friction_which_is_sent_anyway_is_not_assisted(qd):
     assert added == pytest.approx(guided(**settings).effort(np.array([REST, qd])), abs=1e-12)
 
 
-def test_a_joint_that_is_let_go_comes_to_rest_with_the_most_assistance():
+def test_a_joint_with_most_assistance_comes_to_rest():
     """With the share below 1, what is left of friction brakes, in a simulation of one joint."""
     aids = guided(friction_assistance=LARGEST_ASSISTANCE, friction_assistance_deadband=0.05)
     inertia, dt, qd = 0.5, 1e-3, np.array([2.0, 0.0])
@@ -146,7 +146,7 @@ def measure(arm, now, qd=(0.0, 0.0), q=(0.3, -0.2)):
     arm.take_joint_state(MeasuredJoints(JOINTS, q, qd), now)
 
 
-def test_the_aids_are_added_to_gravity_and_are_feedback_in_the_terms():
+def test_the_aids_are_feedback_in_the_terms():
     damping = {'shoulder': 3.0, 'elbow': 1.0}
     arm, plain = policy(guiding_damping=damping), policy()
     for each in (arm, plain):
@@ -176,7 +176,7 @@ def test_after_a_change_of_mode_nothing_is_left_of_it():
     assert arm.terms(decision).feedback.tolist() == [0.0, 0.0]
 
 
-def test_without_a_velocity_the_status_says_that_there_is_no_damping():
+def test_without_velocity_the_status_names_missing_damping():
     arm = policy(guiding_damping={'shoulder': 3.0})
     measure(arm, at(0.0), qd=())
     decision = arm.decide(at(0.0))
@@ -202,12 +202,12 @@ def test_the_scale_never_changes_at_run_time(enabled):
     assert arm.in_drive_units(np.ones(2)).tolist() == [1.0, 1.0]
 
 
-def test_a_scale_for_a_joint_that_does_not_exist_is_refused():
+def test_a_scale_for_an_unknown_joint_is_refused():
     with pytest.raises(ArgumentError, match="command_scale.elbo: .*did you mean 'elbow'"):
         policy(command_scale={'elbo': 2.0})
 
 
-def test_after_a_restart_the_first_command_is_the_one_that_the_drive_holds():
+def test_after_a_restart_the_held_command_is_first():
     """The record of commands is in the units of the drives, whatever the scale was then."""
     arm = policy(command_scale={'shoulder': -0.5}, blend_time=1.0)
     held = {'elbow': 1.5, 'shoulder': -2.0}
@@ -218,7 +218,7 @@ def test_after_a_restart_the_first_command_is_the_one_that_the_drive_holds():
 
 
 @pytest.mark.parametrize('lacks', [('all',), ('gravity',)])
-def test_no_start_is_taken_from_what_is_measured_if_that_is_no_effort(lacks):
+def test_no_start_is_taken_from_incomplete_efforts(lacks):
     arm = policy(measured_lacks=lacks)
     arm.evidence = Evidence(Receiver.UNKNOWN)
     arm.take_joint_state(MeasuredJoints(JOINTS, (0.3, -0.2), (0.0, 0.0), (-1.0, -0.5)), at(0.0))

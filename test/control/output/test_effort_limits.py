@@ -72,7 +72,7 @@ def test_a_common_factor_keeps_the_direction(effort, limits, scaled, beyond):
     assert given.tolist() == effort
 
 
-def test_a_scaled_effort_is_within_the_limit_to_the_last_bit():
+def test_a_scaled_effort_is_exactly_within_the_limit():
     rng = np.random.default_rng(3)
     for effort, limits in rng.uniform(1e-3, 10.0, (1000, 2, 4)):
         held = rng.uniform(-1.0, 1.0, 4) * limits

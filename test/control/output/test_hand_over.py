@@ -34,7 +34,7 @@ def test_nothing_is_added_before_one_begins():
     assert one.rest(5.0).tolist() == [0.0, 0.0]
 
 
-def test_it_begins_with_the_whole_difference_and_ends_after_its_duration(begun):
+def test_it_leads_from_the_whole_difference_to_none(begun):
     assert begun.rest(10.0).tolist() == [8.0, -4.0]
     half = 0.5 * exp(-0.5 * TIME_CONSTANTS)
     assert begun.rest(11.0) == pytest.approx([8.0 * half, -4.0 * half])
@@ -58,7 +58,7 @@ def test_it_only_ever_decays_and_is_steepest_at_its_begin(begun):
 
 
 @pytest.mark.parametrize('period', [0.001, 0.02, 0.1])
-def test_however_often_it_begins_again_it_decays_in_a_third_of_its_duration(period):
+def test_begun_often_it_decays_in_a_third_of_its_duration(period):
     """Gravity that is set at 50 Hz would never be reached otherwise."""
     again = HandOverMemory(np.zeros(1))
     for step in range(round(0.5 / period)):
@@ -67,7 +67,7 @@ def test_however_often_it_begins_again_it_decays_in_a_third_of_its_duration(peri
         assert again.rest(now)[0] <= 8.0 * exp(-3.0 * now / 0.5) + 1e-12
 
 
-def test_a_longer_one_is_not_hurried_by_a_small_change_of_the_model(begun):
+def test_a_small_change_of_model_hurries_none(begun):
     plain = HandOverMemory(np.zeros(2))
     plain.begin(np.array([8.0, -4.0]), 10.0, 2.0)
     begun.add(np.array([1.0, 0.0]), 10.5, 0.1)
@@ -91,13 +91,13 @@ def test_a_duration_of_zero_ends_it(begun):
     assert begun.rest(10.5).tolist() == [0.0, 0.0]
 
 
-def test_a_clock_that_jumps_back_neither_changes_it_nor_makes_it_longer(begun):
+def test_a_jump_back_neither_changes_nor_lengthens_it(begun):
     before = begun.rest(11.0)
     assert begun.rest(3.0) == pytest.approx(before)
     assert begun.rest(4.0).tolist() == [0.0, 0.0]
 
 
-def test_whether_it_is_of_the_model_is_known_as_long_as_it_lasts(begun):
+def test_it_is_of_the_model_while_it_lasts(begun):
     assert not begun.is_of_model
     begun.begin(begun.rest(10.1), 10.1, 1.0, of_model=True)
     assert begun.is_of_model

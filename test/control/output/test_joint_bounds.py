@@ -57,8 +57,7 @@ def test_within_its_bounds_a_joint_has_the_whole_effort(effort, position, veloci
     (HOLDING, HOLDING),   # gravity's share is never removed
     (2.0, 2.0),           # lets it sink back
     (-90.0, -90.0)])      # brakes
-def test_at_the_upper_bound_no_more_than_the_holding_effort_is_left(
-        effort, expected, position, velocity):
+def test_at_the_upper_bound_the_holding_effort_is_left(effort, expected, position, velocity):
     assert left(effort, position, velocity) == expected
 
 
@@ -69,12 +68,11 @@ def test_at_the_upper_bound_no_more_than_the_holding_effort_is_left(
     (HOLDING, HOLDING),
     (-90.0, HOLDING),
     (9.0, 9.0)])
-def test_at_the_lower_bound_no_less_than_the_holding_effort_is_left(
-        effort, expected, position, velocity):
+def test_at_the_lower_bound_the_holding_effort_is_left(effort, expected, position, velocity):
     assert left(effort, position, velocity) == expected
 
 
-def test_a_joint_beyond_one_end_can_be_guided_back_however_far_it_is():
+def test_a_joint_far_beyond_an_end_can_be_guided_back():
     assert left(-90.0, 2.5, -0.5) == -90.0
     assert left(90.0, -1.5, 0.5) == 90.0
 
@@ -105,7 +103,7 @@ def test_the_effort_is_continuous_in_position_and_velocity():
 
 
 @pytest.mark.parametrize('distance', [0.01, 0.1, 0.25])
-def test_a_joint_may_be_as_fast_as_a_constant_deceleration_stops_it(distance):
+def test_a_joint_is_no_faster_than_can_be_stopped(distance):
     bounds = JointBounds([LIMITS], 0.0, 1.0, BRAKING_TIME)
     fastest = sqrt(2.0 * FASTEST * distance)
     for end, sign in ((2.0, 1.0), (-1.0, -1.0)):
@@ -117,7 +115,7 @@ def test_a_joint_may_be_as_fast_as_a_constant_deceleration_stops_it(distance):
             assert not excess or bounds.may_matter(position, velocity)
 
 
-def test_with_the_deceleration_of_the_bound_a_joint_stops_at_the_end():
+def test_with_that_deceleration_a_joint_stops_at_the_end():
     q, qd, step = 1.0, 2.9, 1e-4
     bounds = JointBounds([LIMITS], 0.0, 1.0, BRAKING_TIME)
     for _ in range(30000):
@@ -130,8 +128,7 @@ def test_with_the_deceleration_of_the_bound_a_joint_stops_at_the_end():
 
 @pytest.mark.parametrize('position, margin, expected', [
     (1.85, 0.1, 90.0), (1.95, 0.1, HOLDING), (0.6, 99.0, HOLDING), (0.4, 99.0, 90.0)])
-def test_the_margin_lies_before_both_ends_and_reaches_no_further_than_the_middle(
-        position, margin, expected):
+def test_the_margin_reaches_no_further_than_the_middle(position, margin, expected):
     assert left(90.0, position, 0.0, margin=margin) == expected
     mirrored = 1.0 - position  # between -1 and 2 the middle is 0.5
     assert left(-90.0, mirrored, 0.0, margin=margin) == (

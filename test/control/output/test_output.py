@@ -56,7 +56,7 @@ class Sender:
         return sent.tolist(), kinds
 
 
-def test_what_is_within_everything_passes_as_it_is_and_is_stored():
+def test_what_is_within_all_limits_is_sent_and_stored():
     one = Sender()
     assert one.send([5.0, -6.0]) == ([5.0, -6.0], {})
     assert one.sent.effort.tolist() == [5.0, -6.0]
@@ -100,7 +100,7 @@ def test_a_holding_effort_that_is_not_finite_does_no_harm():
 
 @pytest.mark.parametrize('beyond', BeyondLimits)
 @pytest.mark.parametrize('measured', [AT_UPPER, AT_LOWER])
-def test_what_holds_is_held_to_the_limits_in_the_same_way(beyond, measured):
+def test_what_holds_has_the_same_limits(beyond, measured):
     """So an effort that holds and no more is not restrained, be it beyond its limits or not."""
     holding = [-60.0, -80.0]
     assert Sender(beyond_limits=beyond).send(holding, holding, measured) == (
@@ -127,7 +127,7 @@ def test_what_is_handed_over_is_within_the_limits_too(beyond, alone):
 
 @pytest.mark.parametrize('alone', [ALONE, HELD])
 @pytest.mark.parametrize('of_model', [True, False])
-def test_a_hand_over_leads_without_a_step_to_what_is_needed(alone, of_model):
+def test_a_hand_over_leads_smoothly_to_what_is_needed(alone, of_model):
     one = Sender(alone=alone)
     one.send([5.0, -6.0], free=[7.0, 0.0])
     effort, _ = one.send([20.0, 10.0], (22.0, 16.0), blend=Blend(0.5, of_model), free=[22.0, 16.0])
@@ -146,7 +146,7 @@ def test_gravity_has_its_full_weight_during_a_hand_over():
 
 
 @pytest.mark.parametrize('alone, expected', [(ALONE, 90.0), (HELD, 52.0)])
-def test_where_the_node_closes_the_loop_gravity_has_no_rate_limit(alone, expected):
+def test_where_the_node_moves_alone_gravity_has_no_rate_limit(alone, expected):
     one = Sender(alone=alone, effort_rate_limit=1000.0)
     one.sent.effort = one.sent.limited = np.array([50.0, 0.0])
     if alone is ALONE:

@@ -61,8 +61,7 @@ def start(
 
 
 @pytest.mark.parametrize('receiver', Receiver)
-def test_only_where_another_holds_the_arm_until_then_the_first_command_is_the_whole_effort(
-        receiver):
+def test_the_first_command_is_whole_only_in_a_hand_over(receiver):
     found = start(Evidence(receiver, {}), arm=Arm.FRANKA).effort
     is_whole = found is not None and found.tolist() == GRAVITY.tolist()
     assert is_whole is (receiver in HANDING_OVER)
@@ -114,7 +113,7 @@ def test_start_follows_the_evidence_and_what_the_user_says(evidence, choices, ex
     (UNKNOWN, {**ON_A_WALL, 'measured': GRAVITY}, 'another gravity'),
     (HELD, {'start_from': StartFrom.MEASURED}, "no effort of joint 'shoulder'"),
 ])
-def test_without_evidence_there_is_no_start_and_the_reason_is_said(evidence, choices, reason):
+def test_without_evidence_the_reason_is_said(evidence, choices, reason):
     effort, said = start(evidence, **choices)
     assert effort is None and reason in said
 
@@ -124,7 +123,7 @@ def test_without_evidence_there_is_no_start_and_the_reason_is_said(evidence, cho
     [2.0, -2.0],   # and here a part of it
     [7.0, -9.0],   # it carries what the model lacks, or friction adds to gravity
     [-3.0, 3.0]])  # or friction is against gravity
-def test_the_measured_effort_is_taken_as_it_is_since_it_is_what_holds_the_arm(measured):
+def test_the_measured_effort_is_taken_as_it_is(measured):
     effort, _ = start(UNKNOWN, measured=measured, holding=np.array([5.0, -5.0]))
     assert effort.tolist() == measured
 
@@ -156,8 +155,7 @@ class Ride:
     (UNKNOWN, {'start_from': StartFrom.ZERO}, (), REST),
     (Evidence(), {}, (), REST),
 ])
-def test_first_effort_is_the_one_that_is_held_and_leads_to_the_wanted_one(
-        evidence, settings, efforts, first):
+def test_the_held_effort_leads_to_the_wanted_one(evidence, settings, efforts, first):
     ride = Ride(evidence, **settings).go(400, efforts=efforts)
     np.testing.assert_allclose(ride.sent[0], first, atol=1e-12)
     wanted = REST if 'arm' in settings else GRAVITY
@@ -168,7 +166,7 @@ def test_first_effort_is_the_one_that_is_held_and_leads_to_the_wanted_one(
 
 
 @pytest.mark.parametrize('arm_gravity', [(), (0.0, 0.0, -9.81), (9.81, 0.0, 0.0)])
-def test_what_an_arm_that_assumes_another_gravity_is_held_with_may_be_unknown(arm_gravity):
+def test_with_another_gravity_the_held_effort_may_be_unknown(arm_gravity):
     """Zero would be a step of the whole difference between both gravities."""
     ride = Ride(UNKNOWN, arm=Arm.FRANKA, arm_gravity=arm_gravity)
     ride.go(1, efforts=GRAVITY)
@@ -179,7 +177,7 @@ def test_what_an_arm_that_assumes_another_gravity_is_held_with_may_be_unknown(ar
         np.testing.assert_array_equal(ride.sent[0], [0.0, 0.0])
 
 
-def test_nothing_is_sent_until_the_joints_rest_or_somebody_says_where_to_start():
+def test_nothing_is_sent_before_rest_or_a_chosen_start():
     ride = Ride(UNKNOWN).go(5, qd=(0.0, 0.3), efforts=GRAVITY)
     assert ride.sent == [] and ride.decision.status is Status.UNKNOWN_START
     assert "'elbow' moves" in ride.decision.detail and 'start_from' in ride.decision.detail
@@ -223,7 +221,7 @@ def test_efforts_that_were_measured_before_a_restart_do_not_count():
 
 @pytest.mark.parametrize('start_from, kept', [
     (StartFrom.GRAVITY, False), (StartFrom.MEASURED, False), (StartFrom.AUTOMATIC, True)])
-def test_start_is_found_anew_after_a_pause_where_the_state_determines_it(start_from, kept):
+def test_a_start_from_the_state_is_found_anew(start_from, kept):
     ride = Ride(HELD, start_from=start_from).go(3, efforts=GRAVITY)
     settings = ride.policy.settings
     ride.policy.change_settings(replace(settings, enabled=False))
@@ -239,7 +237,7 @@ def test_start_from_which_nothing_was_sent_is_void():
     assert not ride.policy.has_start
 
 
-def test_start_is_kept_by_another_policy_for_the_same_joints_alone():
+def test_only_the_same_joints_keep_their_start():
     ride = Ride(HELD).go(3)
     same, other = (Policy(ROBOT, Settings(joints=joints))
                    for joints in (JOINTS[::-1], JOINTS[:1]))
