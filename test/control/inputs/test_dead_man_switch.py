@@ -24,6 +24,14 @@ def switch(button=1, timeout=0.5, memory=None):
     return DeadManSwitch(button, timeout, memory)
 
 
+@pytest.fixture
+def pressed():
+    """Return a switch that was pressed at 1 s."""
+    one = switch()
+    one.take((0, 1), 1.0)
+    return one
+
+
 def test_without_a_button_efforts_are_allowed_and_messages_are_ignored():
     for without in (DeadManSwitch(), switch(-1), switch(-2)):
         without.take((), 0.0)
@@ -47,9 +55,7 @@ def test_a_release_ends_it_at_once():
     assert not pressed.allows(1.1)
 
 
-def test_another_timeout_of_the_same_button_keeps_the_press():
-    pressed = switch()
-    pressed.take((0, 1), 1.0)
+def test_another_timeout_of_the_same_button_keeps_the_press(pressed):
     assert switch(1, 9.0, pressed.memory).allows(9.0)
 
 
@@ -65,9 +71,7 @@ def test_the_press_of_the_same_button_alone_is_remembered(button, is_known):
 
 
 @pytest.mark.parametrize('buttons', [(), (1,)])
-def test_a_message_without_the_button_is_refused(buttons):
-    pressed = switch()
-    pressed.take((0, 1), 1.0)
+def test_a_message_without_the_button_is_refused(pressed, buttons):
     with pytest.raises(MessageError, match=f'is 1, and the message has {len(buttons)} buttons'):
         pressed.take(buttons, 1.1)
     assert pressed.allows(1.1)
@@ -79,9 +83,7 @@ def test_a_press_counts_from_its_reception():
     assert pressed.allows(1.0) and not pressed.allows(1.2)
 
 
-def test_an_older_press_does_not_shorten_a_newer_one():
-    pressed = switch()
-    pressed.take((0, 1), 1.0)
+def test_an_older_press_does_not_shorten_a_newer_one(pressed):
     pressed.take((0, 1), 1.1, age=0.4)
     assert pressed.allows(1.5)
 

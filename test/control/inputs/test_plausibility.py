@@ -352,6 +352,7 @@ def test_of_joints_that_are_not_known_nothing_implausible_has_come(source):
     assert not source.tells(elbow=1.1)
     memory = source.plausibility.memory.for_joints(['new', 'elbow'])
     assert memory.agreeing.tolist() == [0, 1]
+    assert memory.suspects[:2, 1].tolist() == [1.1, source.time]
     assert memory.jumped_at[0] == -inf
     assert memory.suspects[:, 0].tolist() == [0.0, 0.0, 0.0]
 
