@@ -70,7 +70,7 @@ def outcomes() -> dict[str, int | None]:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='./run mutate', description=__doc__.split('\n\n')[0])
-    parser.add_argument('part', help='of the package: a folder, or a file such as control/signals.py')
+    parser.add_argument('part', help='a folder or file of the package, as control/signals.py')
     parser.add_argument('--tests', nargs='+', metavar='PATH',
                         help='by default the folder of test/ with the same name')
     parser.add_argument('--sample', type=int, default=200, help='how many mistakes; 0: all')
