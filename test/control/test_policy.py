@@ -409,6 +409,21 @@ END = np.array([1.0, 2.0])
 QUARTER = (0.103515625 * END, 1.0546875 * END, 5.625 * END)
 
 
+@pytest.mark.parametrize('factor, limit', [(0.5, 1), (2.0, 4)])
+def test_a_trajectory_may_be_as_fast_as_the_factor_allows(factor, limit):
+    """A quintic polynomial has 15/8 of its mean velocity on its way, and the limits are 2."""
+    policy = measured(velocity_limit_factor=factor)
+    for speed, is_refused in ((0.9 * limit, False), (1.1 * limit, True)):
+        way = np.array([0.0, speed * 8.0 / 15.0])
+        command = TrajectoryCommand(JOINTS, [
+            Waypoint(0.0, MEASURED, REST, REST), Waypoint(1.0, MEASURED + way, REST, REST)])
+        if is_refused:
+            with pytest.raises(TrajectoryError, match=f'velocity .*, and its limit is {limit}:'):
+                policy.take_trajectory(command, at(0.0))
+        else:
+            policy.take_trajectory(command, at(0.0))
+
+
 def following(whose=ARM_ROBOT, time=0.25, **settings):
     """
     Return a policy that follows RAMP since 0 s and was last measured at a time.

@@ -254,7 +254,7 @@ def test_without_a_reaction_a_contact_changes_no_effort():
 
 def test_the_reaction_holds_gravity_until_it_is_ended():
     ride = contact_ride()
-    assert 'shoulder' in ride.decision.detail
+    assert ride.decision.joints == ('shoulder',) and 'at shoulder' in ride.decision.detail
     assert ride.decision.effort == pytest.approx(ride.policy.robot.gravity(Q))
     ride.go(0.3)
     assert ride.decision.status is Status.CONTACT

@@ -313,6 +313,14 @@ def test_a_motion_that_one_source_reports_later_is_no_conflict(bus, velocities, 
                 assert bus.states.conflict == ''
 
 
+def test_a_motion_explains_no_difference_beyond_its_speed(bus):
+    for _ in range(3):
+        for source, ahead in (('driver', 0.0), ('ghost', 0.3)):
+            bus.tells(source, 2.0 * bus.time + ahead, 0.0, velocities=(2.0, 0.0))
+        bus.wait()
+    assert 'shoulder' in bus.states.conflict
+
+
 def test_a_conflict_lasts_for_a_second_after_the_last_contradiction(bus):
     contradicting(bus, 3)
     for _ in range(round(CLEARING / STEP) - 1):

@@ -17,7 +17,7 @@ from math import exp, pi, tau
 
 import numpy as np
 import pytest
-from ros2_rnea.control.law.state_feedback import StateFeedback
+from ros2_rnea.control.law.state_feedback import GainMemory, StateFeedback
 from ros2_rnea.errors import ArgumentError
 
 JOINTS = ('shoulder', 'elbow')
@@ -58,6 +58,17 @@ def test_gains_of_k_squared_and_twice_k_damp_critically():
         qd = qd + step * one.acceleration(np.ones(2), NONE, q, qd)
         q = q + step * qd
     assert q[0] == pytest.approx(1.0 - 3.0 * exp(-2.0), abs=1e-3)
+
+
+@pytest.mark.parametrize('duration, share', [(0.0, 0.0), (0.5, 1.0)])
+def test_other_gains_come_gradually_where_a_hand_over_has_a_duration(duration, share):
+    memory, before, after = GainMemory(), feedback(), feedback((50.0, 25.0), (4.0, 10.0))
+    before.gains(memory, 1.0, duration)
+    at_once = after.gains(memory, 1.0, duration)
+    later = after.gains(memory, 9.0, duration)
+    np.testing.assert_allclose(later, [[50.0, 25.0], [4.0, 10.0]], rtol=1e-3)
+    np.testing.assert_allclose(at_once - later, share * np.array([[50.0, 0.0], [16.0, 0.0]]),
+                               rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize('gains', [(), (1.0, 2.0, 3.0)])
