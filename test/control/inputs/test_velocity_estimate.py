@@ -164,6 +164,17 @@ def test_a_gap_is_longer_than_the_timeout():
     assert velocities == pytest.approx([2.0, 0.0])
 
 
+def test_a_sample_that_is_repeated_keeps_its_stamp():
+    """Receptions vary, so that without the stamp another velocity would come out."""
+    driver = Driver()
+    for k in range(6):
+        stamp = 7.0 + 0.01 * k
+        for _ in range(1 + (k == 4)):
+            velocities = driver.tells(
+                (0.5 * stamp, -stamp), elapsed=0.01 + 0.002 * k, stamp=stamp)
+    assert velocities == pytest.approx([0.5, -1.0])
+
+
 def test_joints_of_different_times_are_filtered_alike():
     random = np.random.default_rng(1)
     turn = np.array([2.0 * pi, np.inf, np.inf])
