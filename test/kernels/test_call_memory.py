@@ -153,6 +153,19 @@ def test_call_keeps_the_kernel_and_frees_it(call_type, arrays, parameters):
     assert kept() is None  # without the garbage collector
 
 
+def test_call_keeps_the_kernel_of_its_first_call(call_type, arrays, parameters):
+    q, qd, out = arrays
+    kernel = tiny_kernel()
+    kept, targets = weakref.ref(kernel), [(kernel, kernel.address('one'), parameters)]
+    call = call_type(NAMES, SHAPES, 2, lambda _: targets.pop(), general)
+    call(q, qd, out=out)
+    del kernel
+    gc.collect()
+    assert kept() is not None
+    del call
+    assert kept() is None
+
+
 def test_first_call_of_the_loser_of_a_race_is_freed(extension, kernel, arrays):
     """A call inside of resolve() makes a target, so that the outer one is not needed."""
     q, qd, out = arrays

@@ -167,7 +167,7 @@ def test_process_without_llvmlite_computes_the_same():
 # --- without a cache
 
 @needs_llvmlite
-def test_without_a_private_folder_memory_will_do_and_it_is_said_once(monkeypatch, caplog):
+def test_without_a_private_folder_memory_only_is_said_once(monkeypatch, caplog):
     memory = ObjectCache(None, 'no folder is private')
     monkeypatch.setattr(engines, 'cache', lambda: memory)
     for _ in range(3):
@@ -195,7 +195,7 @@ def spoiled(tmp_path, request):
     lambda robot: robot.compile('gravity', 'friction'),
     lambda robot: robot.machine_code('gravity', 'friction'),
     lambda robot: robot.gravity([0.1, 0.2])], ids=['compile', 'machine_code', 'call'])
-def test_memory_only_is_said_once_by_the_robot_that_finds_it(
+def test_memory_only_is_said_once_by_whoever_finds_it(
         monkeypatch, caplog, spoiled, reason, use):
     for module in (engines, compiled):
         monkeypatch.setattr(module, 'cache', lambda: spoiled)
@@ -209,7 +209,7 @@ def test_memory_only_is_said_once_by_the_robot_that_finds_it(
 
 
 @needs_llvmlite
-def test_a_store_that_is_given_is_not_called_the_cache_of_robots(caplog, tmp_path):
+def test_a_given_store_is_not_called_the_cache(caplog, tmp_path):
     (tmp_path / 'file').touch()
     tree, store = Robot.from_urdf(ARM).tree, ObjectCache(tmp_path / 'file' / 'folder')
     Robot(tree, engine='compiled', kernels=CompiledKernels(tree, store)).compile('gravity')
@@ -217,7 +217,7 @@ def test_a_store_that_is_given_is_not_called_the_cache_of_robots(caplog, tmp_pat
 
 
 @needs_llvmlite
-def test_a_folder_of_shipped_kernels_that_cannot_be_used_is_said_once(
+def test_an_unusable_folder_of_shipped_kernels_is_said_once(
         monkeypatch, caplog, tmp_path):
     missing = ObjectCache(tmp_path, shipped=[tmp_path / 'missing'])
     monkeypatch.setattr(engines, 'cache', lambda: missing)

@@ -79,7 +79,7 @@ def test_bound_itself_is_computed(rows, cpu):
     check(rows, [bound(cpu.fused), -bound(cpu.fused)] * 4)
 
 
-def test_angles_next_to_multiples_of_a_quarter_and_an_eighth_turn(rows, cpu):
+def test_angles_next_to_multiples_of_an_eighth_turn(rows, cpu):
     most = int(bound(cpu.fused) / (pi / 4.0)) - 1
     counts = np.unique([*range(-200, 201), *np.random.default_rng(8).integers(-most, most, 3_000)])
     near = counts * (pi / 4.0)
@@ -91,7 +91,7 @@ CLOSEST = (45.553093477052, 182.212373908208, 3970.9731141374987, 339855.9224690
            1176868.8823686189, 146355347.48393348)
 
 
-def test_what_is_left_over_from_quarter_turns_is_right_in_all_its_digits(rows, cpu):
+def test_remainders_of_quarter_turns_have_all_digits(rows, cpu):
     angles = [angle for angle in CLOSEST if angle <= bound(cpu.fused)]
     assert len(angles) >= 4
     expected = np.array([(sin(angle), cos(angle)) for angle in angles])
