@@ -19,11 +19,10 @@ from math import cos, isfinite, sin
 
 import numpy as np
 import pytest
-from ros2_rnea import Robot
 from ros2_rnea.dynamics.aba import forward_dynamics
 from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.spatial import Force, Vector
+from ros2_rnea.spatial import Vector
 from rotations import rotation_from_quaternion
 from small_robots import ARM, joint, link, robot
 
@@ -72,31 +71,6 @@ def test_what_tumbles_follows_euler_s_equations():
         Vector(0.0, 0.0, 0.0))
     expected = np.linalg.solve(INERTIA, moment - np.cross(turn, INERTIA @ turn))
     np.testing.assert_allclose(qdd, [*expected, 0.0, 0.0, 0.0], atol=1e-12)
-
-
-def test_a_wrench_on_the_floating_body_does_what_its_own_effort_does():
-    tree = tree_of(link('stone'), floating_base=True)
-    state = [0.0] * 6 + [1.0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    wrench = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    pushed = forward_dynamics(
-        tree, *state, [0.0] * 6, DOWN, {0: Force(Vector(*wrench[:3]), Vector(*wrench[3:]))})
-    np.testing.assert_allclose(pushed, forward_dynamics(tree, *state, wrench, DOWN), rtol=1e-12)
-
-
-def test_columns_are_states():
-    arm = build_tree(parse_urdf(ARM))
-    states = np.random.default_rng(0).normal(size=(3, 4, 2))
-    batch = forward_dynamics(arm, *(list(rows.T) for rows in states), DOWN)
-    single = [forward_dynamics(arm, *(row.tolist() for row in state), DOWN)
-              for state in zip(*states)]
-    np.testing.assert_allclose(np.transpose(batch), single, rtol=1e-12)
-
-
-def test_links_on_fixed_joints_may_be_bodies():
-    lumped, apart = (
-        Robot.from_urdf(ARM, lump_fixed_joints=lump).forward_dynamics(
-            [0.3, -0.8], [1.0, -2.0], [3.0, 4.0]) for lump in (True, False))
-    np.testing.assert_allclose(lumped, apart, rtol=1e-13)
 
 
 def test_where_a_joint_moves_nothing_the_acceleration_is_not_finite():

@@ -19,7 +19,7 @@ from ros2_rnea.dynamics.apparent_inertia import apparent_inertia
 
 
 @pytest.mark.parametrize('seed', range(10))
-def test_it_is_what_an_effort_at_the_driven_joints_alone_accelerates(seed):
+def test_it_is_what_efforts_at_driven_joints_alone_accelerate(seed):
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(6, 6))
     M = root @ root.T + 0.1 * np.eye(6)

@@ -52,7 +52,7 @@ def test_a_mimicking_joint_has_none():
     assert by_joint == {'shoulder': [1.0], 'elbow': [2.0], 'grip': [3.0]}
 
 
-def test_the_flat_vector_is_in_the_tree_s_order_whatever_the_lists():
+def test_the_flat_vector_is_in_the_tree_s_order():
     tree = tree_of(ROVER)
     assert configuration.flat(tree, {'pan': [4.0], 'drive': [1.0, 2.0, 3.0]}) == [
         1.0, 2.0, 3.0, 4.0]
@@ -65,7 +65,7 @@ def test_lists_by_joint_and_flat_vectors_are_the_same(case):
 
 
 @for_drawn(cases())
-def test_at_the_neutral_position_every_body_stands_where_its_joint_does(case):
+def test_at_neutral_every_body_stands_where_its_joint_does(case):
     q = case.robot.neutral()
     assert q.shape == (case.robot.nq,)
     X = placements(case.tree, q)
@@ -92,7 +92,7 @@ def test_difference_is_what_integrate_needs(case, data):
 
 
 @for_drawn(ANY, st.integers(1, 7))
-def test_two_ways_after_each_other_are_one_way_of_both_lengths(case, eighths):
+def test_two_ways_in_a_row_add_up(case, eighths):
     """Along the same velocity, for it is held in the body's axes."""
     part = eighths / 8.0
     between = case.robot.integrate(case.q, part * case.qd)
@@ -119,7 +119,7 @@ def test_where_a_robot_ends_up_has_quaternions_of_length_one(case):
             assert_close(np.linalg.norm(end[body.q_slice][-4:]), 1.0)
 
 
-def test_a_planar_joint_that_turns_half_way_round_has_driven_a_half_circle():
+def test_a_planar_joint_turned_half_round_drives_a_half_circle():
     rover = Robot.from_urdf(ROVER)
     end = rover.integrate([0.0, 0.0, 0.5 * np.pi, 0.0], [np.pi, 0.0, np.pi, 0.25])
     assert end == pytest.approx([-2.0, 0.0, 1.5 * np.pi, 0.25], abs=1e-14)

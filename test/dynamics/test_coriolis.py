@@ -17,9 +17,7 @@ from __future__ import annotations
 
 from math import sin
 
-from drawn_robots import assert_close, cases, for_drawn
 import numpy as np
-import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.coriolis import coriolis_matrix
 from ros2_rnea.model.tree import build_tree
@@ -43,15 +41,6 @@ def test_the_two_link_arm_by_hand():
     np.testing.assert_allclose(C, expected, atol=1e-15)
 
 
-def test_there_is_none_at_rest():
-    assert not np.any(coriolis_matrix(planar_arm(), [0.4, 0.8], [0.0, 0.0]))
-
-
-def test_a_single_joint_has_none():
-    tree = build_tree(parse_urdf(robot(link('wall'), link('rod'), joint('pin', 'wall', 'rod'))))
-    assert coriolis_matrix(tree, [0.3], [5.0]) == [[pytest.approx(0.0, abs=1e-15)]]
-
-
 def test_a_body_that_tumbles_feels_euler_s_equations():
     """About its centre: C ω = ω × I ω, and no force."""
     stone = Robot.from_urdf(robot(link('stone', com='0 0 0')), floating_base=True)
@@ -65,11 +54,3 @@ def test_a_body_that_tumbles_feels_euler_s_equations():
     np.testing.assert_allclose(
         C[:3, :3], 0.5 * (inertia @ skew(turn) + skew(turn) @ inertia - skew(inertia @ turn)),
         atol=1e-15)
-
-
-@for_drawn(cases(mimics=True))
-def test_coriolis_times_velocity_is_the_effort_without_weight(case):
-    C = case.robot.coriolis_matrix(case.q, case.qd)
-    expected = (case.robot.bias(case.q, case.qd, (0.0, 0.0, 0.0))
-                - case.robot.friction(case.qd) - case.robot.spring(case.q))
-    assert_close(C @ case.qd, expected, np.max(np.abs(C)) * np.max(np.abs(case.qd)))

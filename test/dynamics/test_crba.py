@@ -47,15 +47,6 @@ def test_a_floating_body_by_hand():
         np.testing.assert_allclose(stone.mass_matrix(q), expected, atol=1e-15)
 
 
-def test_branches_do_not_feel_each_other():
-    tree = build_tree(parse_urdf(robot(
-        link('trunk'), link('left'), link('right'),
-        joint('one', 'trunk', 'left'), joint('other', 'trunk', 'right'))))
-    M = np.array(mass_matrix(tree, [0.3, 0.4]))
-    assert M[0, 1] == M[1, 0] == 0.0
-    assert M[0, 0] > 0.0 < M[1, 1]
-
-
 def test_a_mimicking_joint_s_mass_counts_at_its_leader():
     """M of the coordinates that are left is Gᵀ M G of all, with q̇ = G v."""
     tied = parse_urdf(ARM_WITH_GRIPPER)

@@ -65,13 +65,6 @@ def test_they_are_what_complex_steps_give(case):
         assert_close(mine, expected, np.max(np.abs(ours), initial=0.0))
 
 
-@for_drawn(ANY)
-def test_the_last_is_the_mass_matrix(case):
-    _, _, M = case.robot.inverse_dynamics_derivatives(*case.state)
-    expected = case.robot.mass_matrix(case.q)
-    assert_close(M, expected, np.max(np.abs(expected), initial=0.0))
-
-
 @for_drawn(cases(bases=(False,), mimics=True))
 def test_velocities_and_accelerations_differentiate_the_graph_alike(case):
     rigid = replace(case.tree, bodies=tuple(
@@ -100,12 +93,3 @@ def test_the_slope_of_friction_is_the_slope_of_friction(case):
     slope = [np.imag(joint_friction(case.tree, case.qd + 1j * step * unit)[k]) / step
              for k, unit in enumerate(np.eye(case.robot.nv))]
     assert_close(friction_slope(case.tree, list(case.qd)), slope)
-
-
-def test_rows_are_many_states():
-    rod = Robot.from_urdf(robot(link('wall'), link('rod'), joint('pin', 'wall', 'rod')))
-    states = np.arange(12.0).reshape(3, 4, 1)
-    rows = rod.inverse_dynamics_derivatives(*states)
-    assert rows.shape == (4, 3, 1, 1)
-    for row, state in zip(rows, np.swapaxes(states, 0, 1)):
-        np.testing.assert_allclose(row, rod.inverse_dynamics_derivatives(*state))

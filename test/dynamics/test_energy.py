@@ -25,7 +25,7 @@ from ros2_rnea.dynamics import energy
 from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.spatial import Vector
-from small_robots import ARM, joint, link, robot
+from small_robots import joint, link, robot
 
 DOWN = Vector(0.0, 0.0, -9.81)
 PENDULUM = robot(  # 2 kg, 0.25 m above the pin, which is 0.3 m up
@@ -83,23 +83,3 @@ def test_the_whole_is_the_sum_of_the_bodies(case):
     in_springs = case.robot.potential_energy(case.q, (0.0, 0.0, 0.0))
     assert_close(case.robot.potential_energy(case.q, case.gravity) - in_springs,
                  -np.dot(case.gravity, moment), 10.0 + in_springs)
-
-
-def test_the_robot_gives_one_number_or_one_for_each_state():
-    arm = Robot.from_urdf(ARM)
-    q, qd = np.random.default_rng(0).normal(size=(2, 4, 2))
-    for batch, single in [
-            (arm.kinetic_energy(q, qd), [arm.kinetic_energy(*row) for row in zip(q, qd)]),
-            (arm.potential_energy(q), [arm.potential_energy(row) for row in q])]:
-        assert batch.shape == (4,)
-        assert all(isinstance(value, float) for value in single)
-        np.testing.assert_allclose(batch, single, rtol=1e-13)
-    assert arm.center_of_mass(q).shape == (4, 3)
-    assert arm.momentum(q, qd).shape == (4, 6)
-    np.testing.assert_allclose(
-        arm.momentum(q, qd), [arm.momentum(*row) for row in zip(q, qd)], atol=1e-13)
-
-
-def test_no_states_have_no_energies():
-    arm = Robot.from_urdf(ARM)
-    assert arm.potential_energy(np.zeros((0, 2))).shape == (0,)

@@ -21,11 +21,11 @@ from math import sqrt
 import numpy as np
 from paired_robots import needs_llvmlite
 import pytest
-from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea import Robot
 from ros2_rnea.dynamics.friction import friction_slope, joint_friction, SIGN_WIDTH
 from ros2_rnea.dynamics.terms import FRICTION_EFFORT
 from ros2_rnea.errors import DescriptionError
-from ros2_rnea.kernels.tracing import trace
+from ros2_rnea.kernels.tracing import trace, Variant
 from ros2_rnea.model.description import JointType, Mimic
 from ros2_rnea.model.tree import build_tree
 from ros2_rnea.model.urdf import parse_urdf
@@ -78,7 +78,7 @@ def test_the_sign_is_smooth_odd_and_grows():
     assert np.max(steps) <= COULOMB / SIGN_WIDTH * (rates[1] - rates[0]) * (1.0 + 1e-9)
 
 
-def test_the_noise_of_a_joint_at_rest_brings_little_of_it():
+def test_noise_of_a_joint_at_rest_brings_little_of_it():
     effort, _ = joint_friction(arm(damping=0.0, friction=COULOMB), [0.001, 0.0])
     assert 0.0 < effort < 0.15 * COULOMB
 
@@ -118,7 +118,7 @@ def by_the_formula(rate):
 
 @pytest.mark.parametrize('engine', [
     'textbook', 'python', pytest.param('compiled', marks=needs_llvmlite)])
-def test_the_friction_that_was_identified_is_that_of_the_formula_in_all_engines(engine):
+def test_identified_friction_is_the_formula_s_in_all_engines(engine):
     robot, without = Robot(arm(**LAW), engine=engine), Robot(arm(damping=0.0))
     rates = np.array([[rate, 1.0] for rate in SPEEDS])
     expected = [[by_the_formula(rate), 0.0] for rate in SPEEDS]
@@ -132,11 +132,11 @@ def test_the_friction_that_was_identified_is_that_of_the_formula_in_all_engines(
 
 @pytest.mark.parametrize('rate, effort', [
     (30.0, 30.0 * 0.75 + 3.5 - 0.4), (-30.0, -30.0 * 0.625 - 3.75 - 0.4), (0.0, -0.4)])
-def test_each_direction_has_its_own_friction_and_the_offset_is_there_at_rest_too(rate, effort):
+def test_each_direction_has_its_friction_and_rest_the_offset(rate, effort):
     assert joint_friction(arm(**LAW), [rate, 0.0])[0] == pytest.approx(effort, rel=1e-4)
 
 
-def test_half_of_the_breakaway_friction_is_left_at_the_stribeck_velocity():
+def test_half_of_breakaway_friction_is_left_at_the_stribeck_velocity():
     tree = arm(damping=0.0, friction=2.0, breakaway_friction=1.0, stribeck_velocity=0.5)
     assert joint_friction(tree, [0.5, 0.0])[0] == pytest.approx(2.5, rel=1e-3)
     assert joint_friction(tree, [10.0, 0.0])[0] == pytest.approx(2.0, rel=2e-3)
@@ -145,7 +145,7 @@ def test_half_of_the_breakaway_friction_is_left_at_the_stribeck_velocity():
 
 
 @pytest.mark.parametrize('without', [None, *(name for name in LAW if name != 'friction_offset')])
-def test_each_number_but_the_offset_takes_energy_out_of_every_motion(without):
+def test_each_number_but_the_offset_takes_energy_out(without):
     tree = arm(**{**LAW, 'friction_offset': 0.0, **({without: 0.0} if without else {})})
     powers = [rate * joint_friction(tree, [rate, 0.0])[0] for rate in SPEEDS if rate]
     assert min(powers) > 0.0
@@ -159,7 +159,7 @@ def test_the_slope_of_it_is_that_of_finite_differences():
             (beside[1] - beside[0]) / (2.0 * step), rel=1e-6, abs=1e-6)
 
 
-def test_a_mimic_joint_that_turns_the_other_way_exchanges_the_directions():
+def test_a_mimic_joint_turning_the_other_way_exchanges_directions():
     tree = build_tree(described(ARM_WITH_GRIPPER, grip={'damping': 0.0}, thumb_joint={
         'friction_positive': 0.5, 'friction_offset': 0.25, 'mimic': Mimic('grip', -2.0, 0.0)}))
     assert joint_friction(tree, [0.0, 0.0, 1.0])[2] == pytest.approx(-2.0 * 0.25, abs=1e-4)
@@ -173,34 +173,11 @@ def test_a_joint_of_several_coordinates_cannot_have_it():
             ARM, shoulder={'type': JointType.CYLINDRICAL, 'friction_offset': 0.5}))
 
 
-def test_a_robot_without_it_has_the_kernel_of_viscous_and_coulomb_friction_alone():
-    variants = [robot._variant(()) for robot in (
-        AdjustableRobot.of(Robot(arm(damping=VISCOUS, friction=COULOMB))),
-        AdjustableRobot.of(Robot(arm(**LAW))))]
+def test_without_it_the_kernel_has_viscous_and_coulomb_friction():
     counts = []
-    for variant in variants:
-        traced = trace(arm(), FRICTION_EFFORT, variant)
+    for tree in (arm(damping=VISCOUS, friction=COULOMB), arm(**LAW)):
+        traced = trace(tree, FRICTION_EFFORT, Variant.of(tree, {}))
         counts.append(traced.graph.count(traced.outputs))
     # Of each of two joints: v², + SIGN_WIDTH², its root, v / root; d v, f s, and their sum.
     assert counts[0] == {'multiply': 6, 'add': 4, 'square root': 2, 'divide': 2}
     assert counts[1].total() > 2 * counts[0].total()
-
-
-def test_the_robot_adds_it_to_what_motion_takes_and_takes_it_from_what_moves():
-    rough = Robot.from_description(described(ARM, elbow={'damping': VISCOUS, 'friction': COULOMB}))
-    plain = Robot.from_description(described(ARM, shoulder={'damping': 0.0}))
-    q, qd, qdd = np.array([[0.3, -0.8], [1.0, -2.0], [3.0, 4.0]])
-    friction = rough.friction(qd)
-    assert friction == pytest.approx([0.5, -1.0 - COULOMB], rel=1e-4)
-    without = plain.inverse_dynamics(q, qd, qdd)
-    assert rough.inverse_dynamics(q, qd, qdd) == pytest.approx(without + friction)
-    assert rough.bias(q, qd) == pytest.approx(plain.bias(q, qd) + friction)
-    assert rough.effort_terms(q, qd, qdd).friction == pytest.approx(friction)
-    assert rough.gravity(q) == pytest.approx(plain.gravity(q))
-    assert rough.forward_dynamics(q, qd, without + friction) == pytest.approx(qdd)
-
-
-def test_the_robot_takes_velocities_in_rows():
-    robot = Robot.from_description(described(ARM, elbow={'friction': COULOMB}))
-    rates = np.array([[1.0, 0.0], [0.0, -1.0], [0.5, 0.001]])
-    assert robot.friction(rates) == pytest.approx(np.array([robot.friction(r) for r in rates]))

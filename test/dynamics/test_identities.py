@@ -82,7 +82,7 @@ def test_effort_is_linear_in_the_acceleration(case, data):
 
 
 @for_drawn(ANY)
-def test_effort_is_the_mass_matrix_the_coriolis_matrix_gravity_friction_and_springs(case):
+def test_effort_is_inertia_coriolis_gravity_friction_and_springs(case):
     expected = (case.robot.mass_matrix(case.q) @ case.qdd
                 + case.robot.coriolis_matrix(case.q, case.qd) @ case.qd
                 + case.robot.gravity(case.q, case.gravity) + case.robot.friction(case.qd)
@@ -100,7 +100,7 @@ def test_gravity_and_springs_are_the_slope_of_the_potential(case):
 
 
 @for_drawn(ANY)
-def test_power_is_the_rate_of_the_energy_and_what_friction_takes(case):
+def test_power_is_the_rate_of_energy_plus_friction(case):
     weight = Vector(*case.gravity)
     nq = case.robot.nq
 
@@ -155,14 +155,14 @@ def test_the_mass_matrix_is_symmetric_and_positive(case):
 
 
 @for_drawn(ANY)
-def test_the_rate_of_the_mass_matrix_less_twice_coriolis_is_skew(case):
+def test_the_mass_matrix_rate_less_twice_coriolis_is_skew(case):
     M_rate = rate(lambda q: mass_matrix(case.tree, q), case.tree, case.q, case.qd)
     C = case.robot.coriolis_matrix(case.q, case.qd)
     assert_close(M_rate, C + C.T, np.max(np.abs(C)))
 
 
 @for_drawn(ANY)
-def test_the_rate_of_the_generalized_momentum_is_that_of_the_efforts(case):
+def test_the_generalized_momentum_changes_by_the_efforts(case):
     momentum, unforced = case.robot.joint_momentum(case.q, case.qd, case.gravity)
     M = case.robot.mass_matrix(case.q)
     M_rate = rate(lambda q: mass_matrix(case.tree, q), case.tree, case.q, case.qd)
@@ -227,7 +227,7 @@ def test_the_articulated_bodies_agree_with_the_mass_matrix(case):
 
 
 @for_drawn(ANY)
-def test_a_wrench_takes_the_effort_that_the_jacobian_s_transpose_gives(case):
+def test_a_wrench_takes_the_effort_of_the_jacobian_s_transpose(case):
     free = case.robot.inverse_dynamics(*case.state, gravity=case.gravity)
     for frame in (None, WORLD):
         pushed = case.robot.inverse_dynamics(
@@ -337,7 +337,7 @@ def test_regrouped_or_not_a_robot_needs_the_same_efforts(case):
 
 
 @for_drawn(ANY, st.randoms(use_true_random=False))
-def test_the_order_of_links_and_joints_in_the_file_is_irrelevant(case, random):
+def test_the_order_of_links_and_joints_is_irrelevant(case, random):
     links, joints = list(case.description.links), list(case.description.joints)
     random.shuffle(links)
     random.shuffle(joints)
@@ -409,7 +409,7 @@ def from_the_other_end(description):
 
 
 @for_drawn(cases(kinds=(*VECTOR_SPACE, JointType.FIXED), bases=(True,), branched=False))
-def test_a_floating_chain_from_its_other_end_takes_the_same_efforts(case):
+def test_a_floating_chain_from_its_other_end_takes_equal_efforts(case):
     root, tip = case.description.links[0].name, case.description.links[-1].name
     # The base's effort stands as a wrench on the first link, so that nothing holds the chain.
     held = case.robot.inverse_dynamics(*case.state, gravity=case.gravity)

@@ -132,7 +132,7 @@ def test_the_model_has_the_sizes_of_its_type(kind):
 
 
 @FOR_EACH_TYPE
-def test_at_the_neutral_position_the_body_s_frame_is_the_joint_s(kind):
+def test_at_neutral_the_body_s_frame_is_the_joint_s(kind):
     origin = np.array(model(kind, (0.0, 0.0, 1.0)).neutral())
     R, p = placement(model(kind, unit((1, 2, 3))), origin)
     np.testing.assert_allclose(R, np.eye(3), atol=1e-15)
@@ -152,7 +152,7 @@ def test_a_positive_slide_goes_along_the_axis():
     assert np.array_equal(R, np.eye(3))
 
 
-def test_a_floating_joint_s_position_is_in_the_parent_s_axes():
+def test_a_floating_joint_s_position_is_in_parent_axes():
     quarter = np.sin(pi / 4)
     R, p = placement(
         model(JointType.FLOATING, (1.0, 0.0, 0.0)), [1.0, 2.0, 3.0, 0.0, 0.0, quarter, quarter])
@@ -174,7 +174,7 @@ def test_the_plane_s_axes_are_turned_the_shortest_way(axis, x_direction, y_direc
 
 
 @pytest.mark.parametrize('axis', ODD_AXES)
-def test_a_planar_joint_slides_in_the_plane_that_its_axis_is_normal_to(axis):
+def test_a_planar_joint_slides_normal_to_its_axis(axis):
     normal, planar = unit(axis), model(JointType.PLANAR, unit(axis))
     x_axis, y_axis = (placement(planar, [*step, 0.0])[1] for step in ((1.0, 0.0), (0.0, 1.0)))
     np.testing.assert_allclose(np.cross(x_axis, y_axis), normal, atol=1e-15)
@@ -189,7 +189,7 @@ def tree_of(text):
     return build_tree(parse_urdf(text))
 
 
-def test_a_mimicking_joint_takes_its_leader_s_coordinates_scaled_and_shifted():
+def test_a_mimicking_joint_scales_and_shifts_its_leader_s_coordinates():
     tree = tree_of(ARM_WITH_GRIPPER)
     leader, follower = (tree.bodies[i] for i in (tree.joints['grip'], tree.mimics['thumb_joint']))
     q = [9.0, 9.0, 0.03]
@@ -199,7 +199,7 @@ def test_a_mimicking_joint_takes_its_leader_s_coordinates_scaled_and_shifted():
     assert joint_rate(follower, q) == [-0.03]
 
 
-def test_a_tree_s_models_stand_in_the_order_of_its_bodies():
+def test_a_tree_s_models_are_in_the_order_of_bodies():
     tree = tree_of(robot(
         link('a'), link('b'), link('c'),
         joint('slide', 'b', 'c', kind='prismatic'), joint('turn', 'a', 'b')))

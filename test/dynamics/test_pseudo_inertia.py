@@ -66,7 +66,7 @@ def test_bodies_that_can_be_are_told_from_others():
     assert THINNEST > 0.0
 
 
-def test_divergence_is_that_of_log_det_with_its_slope_and_unit_curvature():
+def test_log_det_divergence_has_its_slope_and_unit_curvature():
     one, other = bodies()[:2]
     J, J_reference = (np.tensordot(ten, BASIS, 1) for ten in (one, other))
     value, gradient, changes = log_det_divergence(one, other)
@@ -103,7 +103,7 @@ def test_a_ball_and_an_inertial_are_what_they_say():
     ('stribeck', {'breakaway_friction': 1.0, 'stribeck_velocity': 0.3}),
     ('rotor_inertia', {'armature': 1.0}),
 ])
-def test_columns_of_a_joint_are_its_efforts_for_numbers_of_one(column, numbers):
+def test_columns_of_a_joint_are_efforts_for_numbers_of_one(column, numbers):
     robot = Robot.from_urdf(random_serial_arm(0, 1, ('revolute',)).urdf())
     qd, qdd = np.random.default_rng(0).normal(size=(2, 50, 1))
     q = np.zeros((50, 1))
@@ -115,7 +115,7 @@ def test_columns_of_a_joint_are_its_efforts_for_numbers_of_one(column, numbers):
 
 @pytest.mark.parametrize('column, forward, backward', [
     ('coulomb', 1.0, -1.0), ('viscous_forward', 0.005, 0.0), ('viscous_backward', 0.0, -0.005)])
-def test_columns_of_a_slow_joint_have_the_whole_friction_if_signs_are_rounded_off_far_below(
+def test_columns_of_a_slow_joint_have_the_whole_friction(
         column, forward, backward):
     rates = np.array([0.005, -0.005])
     efforts = JOINT_COLUMNS[column](rates, np.zeros(2), 0.005 / SHARP)

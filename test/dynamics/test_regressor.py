@@ -60,22 +60,6 @@ def test_an_inertia_is_its_ten_numbers():
     assert np.array_equal(rows, rows.T)
 
 
-def test_a_body_counts_only_at_the_joints_that_carry_it():
-    arm = Robot.from_urdf(ARM)
-    Y = arm.regressor([0.3, -0.8], [1.0, -2.0], [3.0, 4.0])
-    assert Y.shape == (2, 20)
-    assert not Y[1, :10].any()  # the upper link at the elbow
-    assert Y[0, :10].any() and Y[0, 10:].any() and Y[1, 10:].any()
-
-
-def test_states_in_rows():
-    arm = Robot.from_urdf(ARM)
-    states = np.random.default_rng(0).normal(size=(3, 4, 2))
-    Y = arm.regressor(*states)
-    assert Y.shape == (4, 2, 20)
-    np.testing.assert_allclose(Y, [arm.regressor(*state) for state in zip(*states)], atol=1e-13)
-
-
 # ---- other parameters -------------------------------------------------------------------------
 
 

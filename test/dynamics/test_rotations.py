@@ -63,7 +63,7 @@ def test_the_product_of_quaternions_is_that_of_their_rotations(seed):
         rotation_from_quaternion(p) @ rotation_from_quaternion(q), rtol=0.0, atol=1e-14)
 
 
-def test_quarter_turns_about_x_and_then_about_what_was_y_bring_z_to_where_x_was():
+def test_two_quarter_turns_bring_z_to_x():
     half = sin(pi / 4)
     turned = quaternion_product([half, 0.0, 0.0, half], [0.0, half, 0.0, half])
     np.testing.assert_allclose(
@@ -82,7 +82,7 @@ def test_a_rotation_vector_s_quaternion_turns_as_rodrigues_says():
 
 
 @pytest.mark.parametrize('length', [1.0, -1.0, 0.5])
-def test_a_quaternion_s_rotation_vector_is_the_one_it_was_made_of(length):
+def test_a_quaternion_gives_back_its_rotation_vector(length):
     for axis, angle in TURNS:
         turn = axis * angle
         quaternion = length * np.array(quaternion_from_rotation_vector(Vector(*turn)))
@@ -117,7 +117,7 @@ def test_the_inverse_of_the_integral_is_its_inverse():
             rtol=0.0, atol=1e-14)
 
 
-def test_a_body_that_drives_a_half_circle_ends_up_beside_its_start():
+def test_driving_a_half_circle_ends_beside_the_start():
     """It goes forward along x, turning left: the diameter lies along y."""
     x, y, z = rotation_integral(Vector(0.0, 0.0, pi)) @ Vector(pi, 0.0, 0.0)
     assert (x, y, z) == pytest.approx((0.0, 2.0, 0.0), abs=1e-15)

@@ -54,7 +54,7 @@ def test_principal_moments_of_what_overflows_are_not_numbers():
     assert all(map(isnan, principal_moments(diagonal(inf, inf, float('nan')))))
 
 
-def test_the_radius_of_gyration_of_a_thin_ring_about_its_centre_is_its_radius():
+def test_a_thin_ring_s_radius_of_gyration_is_its_radius():
     mass, radius = 3.0, 0.2
     ring = (0.5 * mass * radius ** 2, 0.5 * mass * radius ** 2, mass * radius ** 2)
     assert radius_of_gyration(mass, ring) == pytest.approx(radius)
@@ -79,12 +79,12 @@ def test_a_plate_without_thickness_has_no_finite_density():
 
 
 @given(SIZE, SIZE, SIZE)
-def test_no_ellipsoid_is_less_dense_than_the_ball_of_its_radius_of_gyration(a, b, c):
+def test_no_ellipsoid_is_less_dense_than_its_ball(a, b, c):
     moments = ellipsoid(1.0, a, b, c)
     assert least_density_of_a_ball(1.0, moments) <= least_density(1.0, moments) * (1.0 + 1e-9)
 
 
-def test_a_ball_has_the_radius_that_follows_from_its_radius_of_gyration():
+def test_a_ball_has_a_known_radius_of_gyration():
     radius, mass = 0.3, 2.0
     assert radius_of_gyration(mass, ellipsoid(mass, radius, radius, radius)) == pytest.approx(
         sqrt(3.0 / 5.0) * radius)

@@ -50,12 +50,12 @@ def near(actual, *expected):
     np.testing.assert_allclose(actual, np.concatenate(expected), atol=1e-14)
 
 
-def test_in_the_frame_of_its_own_body_a_wrench_stays_as_it_is():
+def test_in_its_own_frame_a_wrench_stays():
     (upper,) = forces(STRAIGHT, upper=((1, 2, 3), (4, 5, 6), 'upper')).values()
     assert upper.tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_wrench_on_a_fixed_link_acts_on_its_body_with_the_lever_of_its_place():
+def test_a_wrench_on_a_fixed_link_has_its_lever():
     by_body = forces([1.0, 2.0], camera=((0, 0, 0), (10, 0, 0), 'camera'))
     assert list(by_body) == [UPPER]
     near(by_body[UPPER], (0, 3, 0), (10, 0, 0))
@@ -74,13 +74,13 @@ def test_another_link_s_frame_turns_with_that_link():
          (0, 0, 0), (0, 0, 10))
 
 
-def test_the_world_s_frame_stays_and_moments_are_about_its_origin():
+def test_in_the_world_s_frame_moments_are_about_its_origin():
     """The lower link is 0.6 m above the ground and turned left: the world's x is its −y."""
     near(forces([QUARTER, 0.0], lower=((0, 0, 0), (10, 0, 0), WORLD))[LOWER],
          (-6, 0, 0), (0, -10, 0))
 
 
-def test_the_frame_of_a_link_on_the_ground_may_be_used():
+def test_the_frame_of_a_ground_link_may_be_used():
     near(forces(STRAIGHT, lower=((0, 0, 0), (10, 0, 0), 'foot'))[LOWER], (0, -3, 0), (10, 0, 0))
 
 
@@ -103,13 +103,13 @@ def test_what_acts_on_the_ground_acts_on_no_body(link_name, frame):
     assert forces(STRAIGHT, **{link_name: ((1, 2, 3), (4, 5, 6), frame)}) == {}
 
 
-def test_a_floating_base_feels_a_wrench_on_its_root_and_stands_in_the_world():
+def test_a_floating_base_feels_a_wrench_on_its_root():
     """A base that is turned left and 2 m ahead: the world's y is its x."""
     half = np.sqrt(0.5)
     q = [2.0, 0.0, 0.0, 0.0, 0.0, half, half, 0.0, 0.0]
     near(forces(q, FLOATING, foot=((0, 0, 0), (0, 10, 0), WORLD))[0], (0, 0, -20), (10, 0, 0))
 
 
-def test_a_weight_turns_about_the_origin_with_the_lever_of_its_centre():
+def test_a_weight_s_lever_is_that_of_its_centre():
     assert [*weight(2.0, Vector(0.5, 0.0, 7.0), Vector(0.0, 0.0, -10.0))] == [
         0.0, 10.0, 0.0, 0.0, 0.0, -20.0]

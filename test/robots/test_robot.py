@@ -18,7 +18,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import inf, nan
-import warnings
 
 import numpy as np
 import pytest
@@ -57,12 +56,12 @@ def test_names_and_sizes():
     assert repr(gripper) == "<Robot 'arm_with_gripper': 3 joints, nq 3, nv 3>"
 
 
-def test_a_floating_base_comes_first_and_takes_seven_positions_and_six_velocities(flying):
+def test_a_floating_base_comes_first_with_seven_positions(flying):
     assert flying.joint_names == ('floating_base', 'shoulder', 'elbow')
     assert (flying.nq, flying.nv) == (9, 8)
 
 
-def test_effort_limits_are_in_the_order_of_velocities_and_read_only(arm, flying):
+def test_effort_limits_are_in_velocity_order_and_read_only(arm, flying):
     assert arm.effort_limits.tolist() == [100.0, 40.0]
     assert flying.effort_limits.tolist() == [inf] * 6 + [100.0, 40.0]
     with pytest.raises(ValueError, match='read-only'):
@@ -104,13 +103,6 @@ def test_the_effort_of_a_pendulum_by_hand():
     assert lifted == pytest.approx([0.5 * 9.81 - 1.5])
 
 
-def test_gravity_and_bias_are_inverse_dynamics_without_the_rest(arm):
-    still = np.zeros(2)
-    np.testing.assert_allclose(arm.gravity(Q), arm.inverse_dynamics(Q, still, still), rtol=1e-14)
-    np.testing.assert_allclose(arm.bias(Q, QD), arm.inverse_dynamics(Q, QD, still), rtol=1e-14)
-    assert not np.allclose(arm.bias(Q, QD), arm.gravity(Q))
-
-
 @pytest.mark.parametrize('call', [
     lambda arm, g: arm.gravity(Q, g),
     lambda arm, g: arm.gravity(Q, gravity=g),
@@ -129,40 +121,10 @@ def test_gravity_is_the_standard_one_unless_another_is_given(call, arm):
 # ---- shapes -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('rows', [1, 5])
-def test_a_batch_is_its_states_one_by_one(rows, arm):
-    q, qd, qdd = BATCH[:, :rows]
-    for batch, single in [
-            (arm.inverse_dynamics(q, qd, qdd), map(arm.inverse_dynamics, q, qd, qdd)),
-            (arm.bias(q, qd), map(arm.bias, q, qd)),
-            (arm.gravity(q), map(arm.gravity, q))]:
-        assert batch.shape == (rows, 2)
-        np.testing.assert_allclose(batch, list(single), rtol=1e-13)
-
-
-def test_one_state_gives_one_effort(arm):
-    assert arm.inverse_dynamics(*STATE).shape == arm.bias(Q, QD).shape == (2,)
-    assert arm.gravity(Q).shape == (2,)
-
-
-def test_a_batch_of_nothing_is_nothing(arm):
-    assert arm.gravity(np.zeros((0, 2))).shape == (0, 2)
-
-
-def test_a_robot_without_joints_takes_and_gives_nothing():
-    stone = Robot.from_urdf(STONE)
-    assert stone.inverse_dynamics([], [], []).shape == (0,)
-    assert stone.gravity(np.zeros((4, 0))).shape == (4, 0)
-
-
 @pytest.mark.parametrize('convert', [list, tuple, np.float32, lambda v: np.array([v, v]).T[:, 0]])
 def test_anything_that_holds_numbers_will_do(convert, arm):
     np.testing.assert_allclose(
         arm.inverse_dynamics(*map(convert, STATE)), arm.inverse_dynamics(*STATE), rtol=1e-6)
-
-
-def test_integers_are_numbers(arm):
-    assert np.array_equal(arm.gravity([0, 1]), arm.gravity([0.0, 1.0]))
 
 
 def test_arguments_stay_as_they_are(arm):
@@ -183,7 +145,7 @@ def test_a_wrench_may_be_six_numbers_or_name_its_frame(arm):
         assert not np.allclose(other, plain)
 
 
-def test_a_batch_takes_one_wrench_for_all_or_one_a_row(arm):
+def test_a_batch_takes_one_wrench_or_one_a_row(arm):
     rows = RNG.normal(size=(5, 6))
     each = arm.inverse_dynamics(*BATCH, {'lower': rows})
     same = arm.inverse_dynamics(*BATCH, {'lower': rows[2]})
@@ -200,7 +162,7 @@ def test_no_wrenches_are_none(arm):
 
 
 @pytest.mark.parametrize('state', [STATE, BATCH], ids=['one state', 'batch'])
-def test_the_terms_are_each_by_itself_and_sum_to_the_effort(state, arm):
+def test_each_term_is_right_and_they_sum_to_the_effort(state, arm):
     (q, qd, qdd), f_ext, none = state, {'lower': [1, 2, 3, 4, 5, 6]}, (0.0, 0.0, 0.0)
     zero, damping = np.zeros_like(q), np.array([0.5, 0.0])
     terms = arm.effort_terms(q, qd, qdd, f_ext)
@@ -308,11 +270,6 @@ def test_whole_numbers_and_booleans_are_real_numbers(value, arm):
         arm.inverse_dynamics(Q, np.array([1.0, 0.0]), QDD), rtol=1e-12)
 
 
-def test_rows_of_different_lengths_are_refused(arm):
-    with pytest.raises(ArgumentError, match='q is not an array of real numbers'):
-        arm.gravity([[1.0], [1.0, 2.0]])
-
-
 @pytest.mark.parametrize('f_ext, message', [
     ({'lowr': np.zeros(6)}, "'arm' has no link 'lowr'; did you mean 'lower'"),
     ({'xyz': np.zeros(6)}, "no link 'xyz'; its links are base, upper, lower, tool"),
@@ -327,7 +284,7 @@ def test_a_wrench_that_does_not_fit_is_refused(f_ext, message, arm):
             compute(*STATE, f_ext)
 
 
-def test_a_wrench_acts_on_a_link_and_not_on_the_world(arm):
+def test_a_wrench_acts_on_links_not_the_world(arm):
     with pytest.raises(ArgumentError, match='WORLD|world'):
         arm.inverse_dynamics(*STATE, {WORLD: np.zeros(6)})
 
@@ -356,13 +313,13 @@ def test_a_quaternion_that_is_not_of_unit_length_is_refused(quaternion, length, 
             flying.gravity(given)
 
 
-def test_a_quaternion_of_almost_unit_length_is_taken_for_a_unit_one(flying):
+def test_a_quaternion_of_almost_unit_length_is_taken(flying):
     q = with_quaternion(flying, (0.6, 0, 0, 0.8), (0.6 * 1.0009, 0, 0, 0.8 * 1.0009))
     exact, almost = flying.gravity(q)
     np.testing.assert_allclose(almost, exact, rtol=1e-12, atol=1e-12)
 
 
-def test_beside_a_quaternion_that_is_not_a_number_the_bad_one_is_named(flying):
+def test_beside_a_nan_quaternion_the_bad_one_is_named(flying):
     with pytest.raises(ArgumentError, match='has length 2'):
         flying.gravity(with_quaternion(flying, (nan, 0, 0, 1), (0, 0, 0, 2)))
 
@@ -370,15 +327,14 @@ def test_beside_a_quaternion_that_is_not_a_number_the_bad_one_is_named(flying):
 # ---- what is not a number ---------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings('error')
 @pytest.mark.parametrize('value', [nan, inf, -inf])
 @pytest.mark.parametrize('which', range(3))
-def test_what_is_not_finite_comes_out_as_nan_and_harms_no_other_row(which, value, arm):
+def test_what_is_not_finite_harms_no_other_row(which, value, arm):
     state = np.array(BATCH)
     state[which, 1, 0] = value
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        batch = arm.inverse_dynamics(*state)
-        single = arm.inverse_dynamics(*state[:, 1])
+    batch = arm.inverse_dynamics(*state)
+    single = arm.inverse_dynamics(*state[:, 1])
     assert not np.isfinite(batch[1]).all()
     assert not np.isfinite(single).all()
     others = [0, 2, 3, 4]
@@ -386,20 +342,19 @@ def test_what_is_not_finite_comes_out_as_nan_and_harms_no_other_row(which, value
         batch[others], arm.inverse_dynamics(*BATCH)[others], rtol=1e-13, atol=1e-13)
 
 
-def test_nor_does_it_warn_where_a_wrench_has_to_be_turned(arm):
+@pytest.mark.filterwarnings('error')
+def test_turning_a_wrench_does_not_warn_either(arm):
     state = np.array(BATCH)
     state[0, 1, 0] = inf
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        arm.inverse_dynamics(*state, {'lower': Wrench(np.ones(6), WORLD)})
+    arm.inverse_dynamics(*state, {'lower': Wrench(np.ones(6), WORLD)})
 
 
-def test_a_wrench_that_is_not_a_number_comes_out_as_nan(arm):
+def test_a_nan_wrench_comes_out_as_nan(arm):
     tau = arm.inverse_dynamics(*STATE, {'lower': [nan, 0, 0, 0, 0, nan]})
     assert np.isnan(tau).all()
 
 
-def test_a_quaternion_that_is_not_a_number_comes_out_as_nan(flying):
+def test_a_nan_quaternion_comes_out_as_nan(flying):
     assert np.isnan(flying.gravity(with_quaternion(flying, (nan, 0, 0, 1))[0])).any()
 
 

@@ -31,7 +31,7 @@ def begin(turns, alone, events, name, may_end):
     return thread
 
 
-def test_many_have_a_turn_together_and_one_alone_is_not_passed(tmp_path):
+def test_many_share_a_turn_and_one_alone_is_not_passed(tmp_path):
     turns, events, may_end = Turns(tmp_path / 'run'), [], [Event() for _ in range(4)]
     first = begin(turns, False, events, 'first', may_end[0])
     second = begin(turns, False, events, 'second', may_end[1])
