@@ -195,7 +195,7 @@ def test_of_very_many_roots_some_are_named():
            joint('ab', 'a', 'b'), joint('ba', 'b', 'a')),
      "'a' -> 'b' -> 'a'", "'ab', 'ba'"),
 ])
-def test_a_loop_is_named_in_its_order_from_parent_to_child(description, loop, joints):
+def test_a_loop_is_named_from_parent_to_child(description, loop, joints):
     message = message_of(description)
     assert f'the links {loop} form a loop, through the joints {joints};' in message
 

@@ -73,13 +73,13 @@ def test_every_joint_that_can_close_a_loop_can_be_read(kind: JointType):
     assert closed(text).loops[0].type is kind
 
 
-def test_a_four_bar_from_yaml_needs_the_effort_of_the_closed_form():
+def test_a_four_bar_from_yaml_has_its_known_effort():
     chain, motion = closed(PIN + ACTUATED), FourBar().motion(0.7, -3.0, 0.5)
     needs = chain.inverse_dynamics(*motion.of_the_joints(), gravity=GRAVITY_ALONG_MINUS_Y)
     assert needs.efforts == pytest.approx([FourBar().crank_effort(motion)], rel=1e-11)
 
 
-def test_the_tolerance_and_all_joints_where_none_are_named_reach_the_chain():
+def test_tolerance_and_actuated_joints_reach_the_chain():
     q = FourBar().motion(1.0, 0.0, 0.0).of_the_joints()[0] + [0.0, 0.0, 0.01]
     closed(PIN + 'tolerance: 0.1').check_consistent(q)
     with pytest.raises(RneaError, match='at most 1e-06 would do'):

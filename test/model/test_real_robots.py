@@ -91,7 +91,7 @@ def numbers_of_joint(joint):
 
 
 @pytest.mark.parametrize('path', SOUND, ids=map(name_of, SOUND))
-def test_every_number_of_a_real_robot_is_that_of_its_text(path, capfd):
+def test_every_number_of_a_real_robot_is_its_text_s(path, capfd):
     text = path.read_text(encoding='utf-8')
     raw = ElementTree.fromstring(text.encode('utf-8'))
     description = parse_urdf(text)

@@ -92,7 +92,7 @@ def test_every_value_is_read():
         ))
 
 
-def test_what_is_left_out_has_the_default_of_urdf_and_no_limit():
+def test_what_is_left_out_has_the_default_of_urdf():
     description = parse_urdf(fixture_text('all_left_out'))
     bare, empty, half = description.joints
     assert bare == JointDescription('bare', JointType.REVOLUTE, 'base', 'a')
@@ -182,7 +182,7 @@ UPPER_ARM_INERTIA = '<inertia ixx="0.11" ixy="0.12" ixz="0.13" iyy="0.22" iyz="0
     (SHOULDER_ORIGIN, '<origin xyz="1 2 3" quat_xyzw="0 0 0 1"/>',
      "joint 'shoulder' <origin> has quat_xyzw='0 0 0 1': it is not supported"),
 ])
-def test_a_missing_or_wrong_attribute_is_named_with_what_would_do(old, new, message):
+def test_a_wrong_attribute_is_named_with_what_would_do(old, new, message):
     assert message in message_of(arm_with(old, new))
 
 
@@ -276,24 +276,15 @@ def test_a_whole_xacro_file_is_refused_as_such():
     assert message == 'xacro was not expanded, run xacro first: robot has xacro:include'
 
 
-@pytest.mark.parametrize('old, new, message', [
-    ('<link name="thumb"/>', '<link name="finger"/>', "2 links have the name 'finger'"),
-    ('<joint name="elbow"', '<joint name="shoulder"', "2 joints have the name 'shoulder'"),
-    ('<parent link="base"/>', '<parent link="bse"/>', "did you mean 'base'?"),
-    ('effort="150"', 'effort="-150"', "joint 'shoulder' has the effort limit -150.0"),
-    ('lower="-1.5"', 'lower="3"', "joint 'shoulder' has the lower limit 3.0"),
-    ('"2.5"/>', '"-2.5"/>', "link 'upper_arm' has the mass -2.5"),
-    ('<axis xyz="0 0 2"/>', '<axis xyz="0 0 -0"/>', "joint 'shoulder' is revolute, but its axis"),
-])
-def test_what_check_description_refuses_is_refused(old, new, message):
-    assert message in message_of(arm_with(old, new))
+@pytest.mark.parametrize('text, message', [
+    ('<robot name="r"/>', "robot 'r' has no links; one is needed"),
+    (arm_with('lower="-1.5"', 'lower="3"'), "joint 'shoulder' has the lower limit 3.0"),
+], ids=['no links', 'limits'])
+def test_what_check_description_refuses_is_refused(text, message):
+    assert message in message_of(text)
 
 
-def test_a_robot_without_links_is_refused():
-    assert message_of('<robot name="r"/>') == "robot 'r' has no links; one is needed"
-
-
-def test_a_message_is_short_and_on_one_line_whatever_the_text():
+def test_a_message_is_one_short_line_whatever_the_text():
     text = arm_with('xyz="0 0 2"', f'xyz="&#10;{"1 " * 100_000}"')
     assert len(message_of(text)) < 300
     assert '\n' not in message_of(text)
