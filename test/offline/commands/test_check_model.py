@@ -67,31 +67,24 @@ def test_a_link_may_be_declared_massless(check):
     assert check(UNDESCRIBED, '--massless', 'ghost')[0] == 0
 
 
-def test_a_wrong_name_of_a_massless_link_is_an_error(check):
-    code, _, error = check(UNDESCRIBED, '--massless', 'gost')
-    assert code == 2
-    assert "did you mean 'ghost'" in error
-
-
-def test_what_is_no_robot_is_shown_as_one_line(check):
-    code, out, error = check('<robot name="r"><link name="a"/><link name="b"/></robot>')
-    assert out == ''
-    assert error.startswith('check_model: 2 links are the child of no joint')
+@pytest.mark.parametrize('text, options, said', [
+    (UNDESCRIBED, ('--massless', 'gost'), "did you mean 'ghost'"),
+    ('<robot name="r"><link name="a"/><link name="b"/></robot>', (),
+     '2 links are the child of no joint'),
+    (ARM, ('name:=x',), 'is not a .xacro file')], ids=['massless link', 'no robot', 'no xacro'])
+def test_an_error_is_shown_as_one_line(check, text, options, said):
+    code, out, error = check(text, *options)
+    assert (code, out) == (2, '')
+    assert error.startswith('check_model: ') and said in error
     assert error.count('\n') == 1
 
 
 @pytest.mark.parametrize('name', ['nowhere.urdf', 'nowhere.urdf.xacro'])
-def test_a_file_that_is_not_there_is_shown_as_one_line(name, capsys):
+def test_a_missing_file_is_shown_as_one_line(name, capsys):
     assert main([name]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f'check_model: {name} cannot be read')
     assert error.count('\n') == 1
-
-
-def test_arguments_for_xacro_are_refused_for_a_urdf(check):
-    code, _, error = check(ARM, 'name:=x')
-    assert code == 2
-    assert 'is not a .xacro file' in error
 
 
 # ---- the report -------------------------------------------------------------------------------
@@ -252,7 +245,7 @@ def test_the_help_teaches():
 
 
 @pytest.mark.parametrize('arguments', [(), ('--json',)])
-def test_without_a_file_the_help_is_shown_with_what_is_missing(arguments):
+def test_without_a_file_the_usage_is_shown(arguments):
     result = run_module(*arguments)
     assert (result.returncode, result.stdout) == (2, '')
     assert result.stderr.startswith('usage: check_model')

@@ -50,6 +50,8 @@ points:
   velocities: [0, 0]
   time_from_start: {sec: 1, nanosec: 500000000}
 """
+PLAN = Plan(('shoulder', 'elbow'), [
+    Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)), Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))])
 LATER = SWING.replace('sec: 1', 'sec: 3').replace('sec: 0', 'sec: 1', 1)
 WEAK = ARM.replace('effort="40.0"', 'effort="0.01"')
 
@@ -69,14 +71,17 @@ def fill(tmp_path, monkeypatch, capsys):
     return run
 
 
+def written(name='swing.filled.yaml'):
+    """Return the plan in a file that the command has written."""
+    return read_trajectory(Path(name)).plan
+
+
 def test_it_writes_the_filled_trajectory_and_the_plot(fill):
     code, out, error = fill()
     assert (code, error) == (0, '')
     assert 'swing.filled.yaml and swing.efforts.png written' in out
-    plan = read_trajectory(Path('swing.filled.yaml')).plan
-    expected = fill_efforts(Robot.from_urdf(ARM), ['shoulder', 'elbow'], Plan(
-        ('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
-                                Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))]))
+    plan = written()
+    expected = fill_efforts(Robot.from_urdf(ARM), PLAN.joint_names, PLAN)
     assert np.array(plan.efforts) == pytest.approx(np.array([p.effort for p in expected.points]))
     assert (f'2 points were read; the filled trajectory has {len(plan.waypoints)}, '
             'over 1.500 s.') in out
@@ -85,11 +90,8 @@ def test_it_writes_the_filled_trajectory_and_the_plot(fill):
 
 def test_the_table_has_each_joint_against_its_limit(fill):
     _, out, _ = fill()
-    report = TorqueCheck(Robot.from_urdf(ARM), fill_efforts(
-        Robot.from_urdf(ARM), ['shoulder', 'elbow'],
-        Plan(('shoulder', 'elbow'), [Waypoint(0.0, (0.0, 0.5), (0.0, 0.0)),
-                                     Waypoint(1.5, (1.0, -0.5), (0.0, 0.0))]))).report()
-    load = report.joints[0]
+    model = Robot.from_urdf(ARM)
+    load = TorqueCheck(model, fill_efforts(model, PLAN.joint_names, PLAN)).report().joints[0]
     line = next(line for line in out.splitlines() if line.startswith('shoulder'))
     assert line.split()[:8] == [
         'shoulder', '100', f'{load.peak:.4g}', f'{load.peak_time:.3f}', 's',
@@ -114,7 +116,7 @@ def test_joints_of_the_controller_that_the_trajectory_omits_are_added(fill):
     code, _, error = fill('--controller-joints', 'shoulder', 'elbow', '--start', 'shoulder=0.3',
                           trajectory=ELBOW)
     assert (code, error) == (0, '')
-    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    plan = written()
     assert list(plan.joint_names) == ['elbow', 'shoulder']
     assert plan.waypoints[-1].positions == pytest.approx([-0.5, 0.3])
     assert plan.efforts[-1] == pytest.approx(Robot.from_urdf(ARM).gravity([0.3, -0.5])[::-1])
@@ -136,11 +138,10 @@ def test_a_dry_run_writes_nothing(fill):
 def test_csv_comes_back_as_csv(fill):
     table = 'time,shoulder.position,elbow.position\n0,0,0.5\n1,1,0\n'
     code, out, _ = fill(name='swing.csv', trajectory=table)
-    assert code == 0
-    assert 'swing.filled.csv' in out
+    assert code == 0 and 'swing.filled.csv' in out
 
 
-def test_a_broken_limit_is_the_exit_code_and_the_last_line(fill):
+def test_a_broken_limit_sets_exit_code_and_last_line(fill):
     code, out, _ = fill('--dry-run', '--payload', 'tool', urdf=WEAK)
     assert code == 1
     assert re.fullmatch(
@@ -156,7 +157,7 @@ FAR = SWING.replace('[1.0, -0.5]', '[9.0, -0.5]').replace('sec: 1', 'sec: 20')
 STRAIGHT = SWING.replace('  velocities: [0, 0]\n', '')
 
 
-def test_velocities_over_their_limits_count_in_scaling_words_and_exit_code(fill):
+def test_velocities_over_their_limits_are_reported(fill):
     code, out, _ = fill('--dry-run', trajectory=FAST)
     assert code == 1
     # A cubic over 1 rad in 0.3 s is at most 1.5 / 0.3 = 5 rad/s fast; 2 are allowed.
@@ -217,7 +218,7 @@ def test_limits_of_acceleration_and_jerk_are_those_of_moveit(fill):
     (('max_velocity: 0.1', 'max_position: 0.5'), 'with it, min_position is needed, too'),
     (('joint_limits:', 'limits:'), "unknown key 'limits'"),
 ])
-def test_a_file_of_limits_that_is_none_is_refused_by_its_line(fill, change, message):
+def test_a_wrong_file_of_limits_is_refused_by_line(fill, change, message):
     Path('joint_limits.yaml').write_text(LIMITS.replace(*change), encoding='utf-8')
     code, _, error = fill('--limits', 'joint_limits.yaml')
     assert code == 2 and message in error, error
@@ -248,7 +249,7 @@ def test_limits_that_are_said_to_be_missing_are_taken_away(tmp_path):
 # ---- the fastest timing -----------------------------------------------------------------------
 
 
-def test_the_fastest_timing_is_compared_with_the_one_that_was_given(fill):
+def test_the_fastest_timing_is_compared_with_the_given_one(fill):
     pytest.importorskip('toppra')
     code, out, error = fill('--retime', '--plot', 'plot.svg')
     assert (code, error) == (0, '')
@@ -257,7 +258,7 @@ def test_the_fastest_timing_is_compared_with_the_one_that_was_given(fill):
     before, after = rows['duration'][0], rows['duration'][2]
     assert before == '1.500' and float(after) < 0.8
     assert rows['velocity'][2:] == ['100.0%', rows['velocity'][3]]
-    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    plan = written()
     assert f'{plan.waypoints[-1].time:.3f}' == after
     assert plan.waypoints[-1].positions == pytest.approx((1.0, -0.5))
     assert out.splitlines()[-1] == 'The motion is within all limits.'
@@ -266,7 +267,7 @@ def test_the_fastest_timing_is_compared_with_the_one_that_was_given(fill):
         assert f'<!-- {word} -->' in text
 
 
-def test_the_fastest_timing_keeps_the_limits_of_acceleration_that_are_told(fill):
+def test_the_fastest_timing_keeps_given_limits_of_acceleration(fill):
     pytest.importorskip('toppra')
     Path('l.yaml').write_text(
         'joint_limits: {elbow: {has_acceleration_limits: true, max_acceleration: 5.0}}',
@@ -298,7 +299,7 @@ def test_a_later_first_point_needs_the_start(fill):
     assert error.count('\n') == 1
     code, out, _ = fill('--start', 'shoulder=0.1', 'elbow=-0.1', trajectory=LATER)
     assert code == 0
-    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    plan = written()
     assert plan.waypoints[0].positions == (0.1, -0.1)
 
 
@@ -309,13 +310,13 @@ def test_joints_that_are_not_asked_for_are_left_alone(fill):
                         trajectory=trajectory)
     assert code == 0
     assert 'Not changed: grip.' in out
-    plan = read_trajectory(Path('swing.filled.yaml')).plan
+    plan = written()
     assert {effort[1] for effort in plan.efforts} == {0.0}
 
 
 def test_gravity_may_be_tilted(fill):
     fill('--gravity', '0', '0', '0', '--out', 'free.yaml')
-    last = read_trajectory(Path('free.yaml')).plan.efforts[-1]
+    last = written('free.yaml').efforts[-1]
     assert last == pytest.approx((0.0, 0.0), abs=1e-12)
 
 
@@ -323,17 +324,17 @@ def test_what_the_arm_adds_by_itself_is_left_out(fill):
     last = {}
     for arm in ('generic', 'ur'):
         fill('--arm', arm, '--out', 'filled.yaml')
-        last[arm] = read_trajectory(Path('filled.yaml')).plan.efforts[-1]
+        last[arm] = written('filled.yaml').efforts[-1]
     assert max(map(abs, last['generic'])) > 1.0
     assert last['ur'] == pytest.approx((0.0, 0.0), abs=1e-9)
 
 
-def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add(fill):
+def test_a_tilted_arm_gets_the_gravity_it_lacks(fill):
     fill('--out', 'upright.yaml')
     fill('--gravity', '0', '0', '9.81', '--arm', 'franka', '--arm-gravity', '0', '0', '-9.81',
          '--out', 'ceiling.yaml')
-    upright, ceiling = (np.array(read_trajectory(Path(name)).plan.efforts[-1])
-                        for name in ('upright.yaml', 'ceiling.yaml'))
+    upright, ceiling = (
+        np.array(written(name).efforts[-1]) for name in ('upright.yaml', 'ceiling.yaml'))
     np.testing.assert_allclose(ceiling, -2.0 * upright, rtol=1e-9)
 
 
@@ -341,7 +342,7 @@ def test_the_tolerance_is_in_percent(fill):
     counts = []
     for tolerance in ('1', '0.01'):
         fill('--tolerance', tolerance)
-        counts.append(len(read_trajectory(Path('swing.filled.yaml')).plan.waypoints))
+        counts.append(len(written().waypoints))
     assert counts[1] > 3 * counts[0]
 
 
@@ -357,7 +358,7 @@ def test_the_tolerance_is_in_percent(fill):
     ([], SWING + 'more: 1\n', "unknown key 'more'"),
     ([], SWING.replace('elbow', 'elbo'), "position of joint 'elbow' is not known"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)
-def test_what_cannot_be_done_is_one_line_and_exit_code_2(fill, options, trajectory, message):
+def test_what_cannot_be_done_is_one_line(fill, options, trajectory, message):
     code, _, error = fill(*options, trajectory=trajectory)
     assert code == 2
     assert message in error
@@ -403,30 +404,27 @@ FILLED = fill_efforts(Robot.from_urdf(ARM), ['shoulder', 'elbow'], Plan(
 MOMENT = Moment('elbow', 0.5, -12.0, 10.0)
 
 
-@pytest.mark.parametrize('scaling, moment, sentence', [
-    (0.0, None, 'At any speed, the motion is within all limits.'),
-    (0.25, MOMENT, 'The motion is within all limits down to 0.25 times its duration '
-                   '(decided by the effort of elbow at 0.500 s).'),
-    (1.5, MOMENT, 'The motion needs 1.5 times its duration to stay within all limits '
-                  '(decided by the effort of elbow at 0.500 s).'),
-    (inf, MOMENT, 'At any speed, a limit is exceeded: for gravity and Coulomb friction alone, '
-                  'the effort of elbow is -12 at 0.500 s, its limit is 10.'),
-])
-def test_the_time_scaling_is_said_in_words(scaling, moment, sentence):
-    assert sentence in sentences(
-        Checked(FILLED, TorqueReport((), None, scaling, moment)), 2)
+def carrying(mass, moment):
+    return 0.0, None, LargestPayload('tool', (0.0, 0.0, 0.0), mass, moment)
 
 
-@pytest.mark.parametrize('mass, moment, sentence', [
-    (inf, None, 'With any payload on tool at 0, 0, 0 m, the motion is within all limits.'),
-    (0.0, MOMENT, 'No payload on tool at 0, 0, 0 m is possible: a limit is exceeded without one.'),
-    (1.25, MOMENT, 'The largest payload on tool at 0, 0, 0 m is 1.25 kg '
-                   '(decided by the effort of elbow at 0.500 s).'),
+@pytest.mark.parametrize('found, sentence', [
+    ((0.0, None), 'At any speed, the motion is within all limits.'),
+    ((0.25, MOMENT), 'The motion is within all limits down to 0.25 times its duration '
+                     '(decided by the effort of elbow at 0.500 s).'),
+    ((1.5, MOMENT), 'The motion needs 1.5 times its duration to stay within all limits '
+                    '(decided by the effort of elbow at 0.500 s).'),
+    ((inf, MOMENT), 'At any speed, a limit is exceeded: for gravity and Coulomb friction alone, '
+                    'the effort of elbow is -12 at 0.500 s, its limit is 10.'),
+    (carrying(inf, None),
+     'With any payload on tool at 0, 0, 0 m, the motion is within all limits.'),
+    (carrying(0.0, MOMENT),
+     'No payload on tool at 0, 0, 0 m is possible: a limit is exceeded without one.'),
+    (carrying(1.25, MOMENT), 'The largest payload on tool at 0, 0, 0 m is 1.25 kg '
+                             '(decided by the effort of elbow at 0.500 s).'),
 ])
-def test_the_payload_is_said_in_words(mass, moment, sentence):
-    payload = LargestPayload('tool', (0.0, 0.0, 0.0), mass, moment)
-    assert sentence in sentences(
-        Checked(FILLED, TorqueReport((), None, 0.0, None, payload)), 2)
+def test_time_scaling_and_payload_are_said_in_words(found, sentence):
+    assert sentence in sentences(Checked(FILLED, TorqueReport((), None, *found)), 2)
 
 
 def test_jumps_are_said_with_their_times():

@@ -114,7 +114,7 @@ def test_numbers_that_no_robot_has_are_named(call, loaded):
     assert (code, out) == (2, '') and "1e+300 among the efforts of 'elbow', in row 21" in error
 
 
-def test_the_evidence_of_several_figures_is_said_to_be_of_all_together():
+def test_the_evidence_of_several_figures_is_of_all_together():
     one = Estimate('mass', 2.0, 0.1, 'kg')
     other = Estimate('centre x', 0.0, 0.1, 'm')
     assert evidence(Conclusion(Kind.LINK_MASS, '', '', '', (one,), 20.0)) == (
@@ -202,31 +202,22 @@ def test_the_parameters_of_the_node_count_and_are_said_to(call, arm):
     assert 'has friction already' in Path('report/report.html').read_text(encoding='utf-8')
 
 
-def test_parameters_of_joints_that_the_robot_lacks_are_named(call):
-    Path('parameters.yaml').write_text(
-        PARAMETERS.replace('shoulder', 'shuolder'), encoding='utf-8')
-    code, out, error = call('--parameters', 'parameters.yaml')
-    assert (code, out) == (2, '') and "parameters.yaml: 'arm' has no moving joint" in error
+@pytest.mark.parametrize(('text', 'options', 'said'), [
+    ('/**: {ros__parameters: {damping: 3.0}}', (),
+     'parameters.yaml: damping is 3.0; it needs a number for each joint'),
+    ('/**: {ros__parameters: {gravity: 3.0}}', (),
+     'parameters.yaml: gravity is 3.0; it needs 3 finite numbers'),
+    (PARAMETERS.replace('shoulder', 'shuolder'), (),
+     "parameters.yaml: 'arm' has no moving joint"),
+    (PARAMETERS, ('--gravity', '0', '0', '9.81'),
+     'parameters.yaml has gravity, [0.0, 0.0, -9.7]; leave out the option')])
+def test_parameters_that_cannot_be_are_named_with_their_file(call, text, options, said):
+    Path('parameters.yaml').write_text(text, encoding='utf-8')
+    code, out, error = call('--parameters', 'parameters.yaml', *options)
+    assert (code, out) == (2, '') and said in error
 
 
-def test_a_gravity_beside_that_of_the_file_is_refused(call):
-    Path('parameters.yaml').write_text(PARAMETERS, encoding='utf-8')
-    code, out, error = call('--parameters', 'parameters.yaml', '--gravity', '0', '0', '9.81')
-    assert (code, out) == (2, '')
-    assert 'parameters.yaml has gravity, [0.0, 0.0, -9.7]; leave out the option' in error
-
-
-@pytest.mark.parametrize(('parameter', 'reason'), [
-    ('damping: 3.0', 'damping is 3.0; it needs a number for each joint'),
-    ('gravity: 3.0', 'gravity is 3.0; it needs 3 finite numbers')])
-def test_parameters_that_cannot_be_are_named_with_their_file(call, parameter, reason):
-    Path('parameters.yaml').write_text(
-        f'/**:\n  ros__parameters:\n    {parameter}\n', encoding='utf-8')
-    code, out, error = call('--parameters', 'parameters.yaml')
-    assert (code, out) == (2, '') and f'parameters.yaml: {reason}' in error
-
-
-def test_what_the_model_has_and_what_is_not_judged_is_said(arm, loaded):
+def test_notes_say_what_is_modelled_and_not_judged(arm, loaded):
     tau = loaded.tau.copy()
     tau[:, 1] = np.nan
     report = Report.of('model', [replace(

@@ -37,6 +37,13 @@ def parsed(*arguments):
     return parser.parse_args(list(map(str, arguments)))
 
 
+def save(path, robot, columns, rows=...):
+    titles = ['time', *(f'{name}.{what}' for what in ('position', 'effort')
+                        for name in robot.joint_names)]
+    np.savetxt(path, np.column_stack(columns)[rows], delimiter=',', header=','.join(titles),
+               comments='')
+
+
 @pytest.fixture(scope='module')
 def robot():
     return Robot.from_urdf(MODELS['ur5']().urdf)
@@ -47,13 +54,9 @@ def runs(tmp_path, robot):
     """Return two files with a motion of the robot."""
     times = np.arange(0.0, 5.0, 0.01)
     q = 0.3 * np.sin(times[:, None] * np.arange(1, robot.nv + 1))
-    tau = robot.gravity(q)
-    titles = ['time', *(f'{name}.{what}' for what in ('position', 'effort')
-                        for name in robot.joint_names)]
     paths = [tmp_path / name for name in ('free.csv', 'loaded.csv')]
     for path in paths:
-        np.savetxt(path, np.column_stack([times, q, tau]), delimiter=',',
-                   header=','.join(titles), comments='')
+        save(path, robot, [times, q, robot.gravity(q)])
     return paths
 
 
@@ -70,7 +73,7 @@ def test_several_recordings_each_have_their_payload(runs, robot):
     assert prepared[1].payloads == loaded.payloads
 
 
-def test_recordings_of_the_same_name_are_told_apart_by_their_paths(tmp_path, runs):
+def test_recordings_of_one_name_are_told_apart_by_paths(tmp_path, runs):
     paths = [tmp_path / day / 'swing.csv' for day in ('monday', 'friday')]
     for path in paths:
         path.parent.mkdir()
@@ -128,14 +131,11 @@ def write_parts(path, robot, *contents):
             q[part] = np.nan
         elif content == 'wrong effort':
             tau[part[50], 2] = 1e12
-    titles = ['time', *(f'{name}.{what}' for what in ('position', 'effort')
-                        for name in robot.joint_names)]
-    np.savetxt(path, np.column_stack([times, q, tau])[rows], delimiter=',',
-               header=','.join(titles), comments='')
+    save(path, robot, [times, q, tau], rows)
     return path
 
 
-def test_parts_in_which_nothing_can_be_used_are_left_out_and_named(tmp_path, robot, runs):
+def test_parts_without_usable_data_are_left_out_and_named(tmp_path, robot, runs):
     path = write_parts(
         tmp_path / 'day.csv', robot, 'motion', 'rest', 'motion', 'no rows', 'few rows',
         'constant efforts', 'no positions', 'rest with noise', 'motion')
@@ -174,14 +174,14 @@ def test_no_recording_and_no_reason_against_one_is_kept(tmp_path, robot, monkeyp
 @pytest.mark.parametrize(('contents', 'reason'), [
     (['rest', 'few rows', 'rest'], 'day.csv from 0 s to .* has constant positions of all joints'),
     (['few rows', 'rest'], 'has at most 0.3 s without a gap')])
-def test_a_recording_without_a_part_that_can_be_used_is_refused(
+def test_a_recording_without_a_usable_part_is_refused(
         tmp_path, robot, runs, contents, reason):
     path = write_parts(tmp_path / 'day.csv', robot, *contents)
     with pytest.raises(NothingUsableError, match=reason):
         list(prepared_recordings(parsed(runs[0], path, '--parts-of', 2), robot, []))
 
 
-def test_a_part_alone_in_which_nothing_can_be_used_is_refused(tmp_path, robot):
+def test_a_single_part_without_usable_data_is_refused(tmp_path, robot):
     path = write_parts(tmp_path / 'day.csv', robot, 'motion', 'rest', 'motion')
     for options in (['--from', 2.2, '--to', 3.8], ['--from', 2.2, '--to', 3.8, '--parts-of', 9]):
         with pytest.raises(NothingUsableError, match='from 2.2 s to 3.8 s.* constant positions'):

@@ -37,6 +37,7 @@ from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 NAMES = ('shoulder', 'elbow')
 ZERO = (0.0, 0.0)
 ARM_ROBOT = Robot.from_urdf(ARM)
+AT_REST = Start()
 
 
 def swing(count, duration=2.0):
@@ -44,6 +45,11 @@ def swing(count, duration=2.0):
     rest = (ZERO, ZERO)[:count - 1]
     return [Waypoint(0.0, (0.0, 0.5), *rest), Waypoint(duration / 2, (1.2, -1.0), *rest),
             Waypoint(duration, (-0.4, 0.3), *rest)]
+
+
+def fill(waypoints, start=AT_REST, **settings):
+    """Return the trajectory of the arm through these points, filled."""
+    return fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), start, FillSettings(**settings))
 
 
 def lines(filled, times):
@@ -65,6 +71,11 @@ def needed(model, trajectory, times):
     return model.inverse_dynamics(q, qd, qdd)
 
 
+def off(filled, model, trajectory, times):
+    """Return how far the lines are from the need, shape (times, joints)."""
+    return np.abs(lines(filled, times) - needed(model, trajectory, times))
+
+
 def off_ramps(filled, times):
     """Return the times outside of the ramps that lead to jumps."""
     on_ramp = [(jump - FINEST <= times) & (times < jump) for jump in filled.jumps]
@@ -77,14 +88,13 @@ def off_ramps(filled, times):
 @pytest.mark.parametrize('count', [1, 2, 3])
 @pytest.mark.parametrize('tolerance', [0.003, 0.0003, 0.00003])
 def test_lines_are_near_the_effort_that_the_motion_needs(count, tolerance):
-    plan = Plan(NAMES, swing(count))
-    filled = fill_efforts(ARM_ROBOT, NAMES, plan, settings=FillSettings(tolerance))
+    filled = fill(swing(count), tolerance=tolerance)
     times = off_ramps(filled, np.linspace(0.0, 2.0, 20_011)[:-1])
-    off = np.abs(lines(filled, times) - needed(ARM_ROBOT, Trajectory(*plan[:2]), times))
-    share = (off / ARM_ROBOT.effort_limits).max()
+    errors = off(filled, ARM_ROBOT, Trajectory(NAMES, swing(count)), times)
+    share = (errors / ARM_ROBOT.effort_limits).max()
     assert 0.5 * tolerance < share <= tolerance
     assert (filled.tolerances == tolerance * ARM_ROBOT.effort_limits).all()
-    assert filled.errors == pytest.approx(off.max(axis=0), abs=0.1 * filled.tolerances.min())
+    assert filled.errors == pytest.approx(errors.max(axis=0), abs=0.1 * filled.tolerances.min())
 
 
 def test_a_real_arm_needs_few_points():
@@ -106,8 +116,7 @@ def test_dry_friction_that_changes_sign_is_followed():
     plan = Plan(NAMES, swing(3))
     filled = fill_efforts(model, NAMES, plan)
     times = np.linspace(0.0, 2.0, 20_011)[:-1]
-    off = np.abs(lines(filled, times) - needed(model, Trajectory(*plan[:2]), times))
-    assert (off <= filled.tolerances).all()
+    assert (off(filled, model, Trajectory(*plan[:2]), times) <= filled.tolerances).all()
 
 
 def test_a_robot_of_a_hundred_joints_is_filled():
@@ -144,7 +153,7 @@ def test_a_pendulum_needs_what_is_known_by_hand():
     assert np.abs(lines(filled, times)[:, 0] - hand(times)).max() <= 0.05
 
 
-def test_a_small_jump_is_part_of_what_a_line_may_be_off():
+def test_a_small_jump_is_part_of_a_lines_tolerance():
     # Damping makes effort jump by 0.035 Nm at 1 s, and the line to there passes a bow of 0.039.
     damped = Robot.from_urdf(robot(
         '<link name="base"/>', link('bob', mass=1.0, com='0 0 -0.5'),
@@ -153,8 +162,7 @@ def test_a_small_jump_is_part_of_what_a_line_may_be_off():
         Waypoint(0.0, (0.7,)), Waypoint(1.0, (0.995,)), Waypoint(2.0, (1.255,))])
     filled = fill_efforts(damped, ['hinge'], plan)
     times = np.linspace(0.0, 1.0, 1001)[:-1]
-    off = np.abs(lines(filled, times) - needed(damped, Trajectory(*plan[:2]), times)).max()
-    assert 0.03 < off <= 0.04
+    assert 0.03 < off(filled, damped, Trajectory(*plan[:2]), times).max() <= 0.04
     assert 1.0 not in filled.jumps
 
 
@@ -176,8 +184,7 @@ def waypoints_of_all_kinds(draw):
 @given(waypoints_of_all_kinds(), angles, angles)
 def test_the_motion_stays_what_it_was(waypoints, position, velocity):
     start = Start({n: (p,) for n, p in zip(NAMES, position)}, dict(zip(NAMES, velocity)))
-    free_end = FillSettings(allow_nonzero_end_velocity=True)
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), start, free_end)
+    filled = fill(waypoints, start, allow_nonzero_end_velocity=True)
     before = Trajectory(NAMES, waypoints, RosTime(0), True).entered_from(
         RosTime(0), np.array(position), np.array(velocity))
     after = Trajectory(NAMES, [point.waypoint for point in filled.points], RosTime(0), True)
@@ -190,15 +197,13 @@ def test_the_motion_stays_what_it_was(waypoints, position, velocity):
 
 @given(waypoints_of_all_kinds(), st.floats(0.001, 0.1))
 def test_lines_are_near_whatever_the_motion(waypoints, tolerance):
-    options = FillSettings(tolerance, allow_nonzero_end_velocity=True)
     start = Start({'shoulder': (0.0,), 'elbow': (0.0,)})
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), start, options)
+    filled = fill(waypoints, start, tolerance=tolerance, allow_nonzero_end_velocity=True)
     trajectory = Trajectory(NAMES, [point.waypoint for point in filled.points], RosTime(0), True)
     times = np.linspace(0.0, trajectory.duration, 1001)[:-1]
     times = off_ramps(filled, np.append(times, np.nextafter([w.time for w in waypoints], 0.0)))
     if trajectory.duration > 0.0:
-        off = np.abs(lines(filled, times) - needed(ARM_ROBOT, trajectory, times)).max(axis=0)
-        assert (off <= filled.tolerances).all()
+        assert (off(filled, ARM_ROBOT, trajectory, times) <= filled.tolerances).all()
 
 
 @pytest.mark.parametrize('count, fields', [
@@ -206,8 +211,7 @@ def test_lines_are_near_whatever_the_motion(waypoints, tolerance):
     (3, ['positions', 'velocities', 'accelerations'])])
 def test_inserted_points_have_the_fields_of_their_spline(count, fields):
     given_points = swing(count)
-    filled = fill_efforts(
-        ARM_ROBOT, NAMES, Plan(NAMES, given_points), settings=FillSettings(0.001))
+    filled = fill(given_points, tolerance=0.001)
     inserted = [p.waypoint for p in filled.points if p.waypoint not in given_points]
     assert len(inserted) >= 3
     for waypoint in inserted:
@@ -218,17 +222,17 @@ def test_inserted_points_have_the_fields_of_their_spline(count, fields):
 
 
 def test_what_is_filled_already_gets_no_more_points():
-    once = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(2)))
-    again = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, [p.waypoint for p in once.points]))
+    once = fill(swing(2))
+    again = fill([point.waypoint for point in once.points])
     assert len(again.points) == len(once.points)
     assert again.jumps == once.jumps
     assert (again.errors <= again.tolerances).all()
 
 
-def test_no_point_comes_in_nearer_than_the_splines_can_be_computed():
+def test_points_stay_as_far_apart_as_splines_need():
     waypoints = [Waypoint(time, (angle, 0.5 - angle), ZERO) for time, angle in (
         (0.0, 0.0), (0.5, 0.8), (0.50015, 0.8), (1.0, 0.0))]
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), settings=FillSettings(1e-5))
+    filled = fill(waypoints, tolerance=1e-5)
     times = [point.waypoint.time for point in filled.points]
     assert set(filled.jumps) == {0.5, 0.50015, 1.0}
     assert [time for time in times if 0.5 <= time <= 0.50015] == [0.5, 0.50015]
@@ -240,13 +244,13 @@ def test_no_point_comes_in_nearer_than_the_splines_can_be_computed():
 
 @pytest.mark.parametrize('count', [1, 2, 3])
 def test_the_last_point_holds_gravity(count):
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(count)))
+    filled = fill(swing(count))
     assert filled.points[-1].effort == pytest.approx(ARM_ROBOT.gravity([-0.4, 0.3]), abs=1e-12)
     assert filled.points[-1].waypoint == swing(count)[-1]
 
 
-def test_a_motion_that_brakes_to_its_end_jumps_to_gravity_within_a_tenth_of_a_millisecond():
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(2)))
+def test_a_motion_that_brakes_to_its_end_jumps_to_gravity():
+    filled = fill(swing(2))
     assert 2.0 in filled.jumps
     brink, last = filled.points[-2:]
     assert brink.waypoint.time == pytest.approx(2.0 - FINEST, abs=1e-9)
@@ -254,15 +258,15 @@ def test_a_motion_that_brakes_to_its_end_jumps_to_gravity_within_a_tenth_of_a_mi
 
 
 def test_a_motion_without_jumps_has_no_brinks():
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(3)))
+    filled = fill(swing(3))
     assert filled.jumps == ()
     assert np.diff([p.waypoint.time for p in filled.points]).min() > 10 * FINEST
 
 
-def test_a_trajectory_that_begins_later_gets_the_measured_state_at_its_start():
+def test_a_later_trajectory_gets_the_measured_state_first():
     start = Start({'shoulder': (0.3,), 'elbow': (-0.2,)}, {'elbow': 0.4})
     waypoints = [Waypoint(1.5, (1.0, 1.0), ZERO, ZERO)]
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints), start)
+    filled = fill(waypoints, start)
     first = filled.points[0].waypoint
     assert (first.time, tuple(first.positions), tuple(first.velocities)) == (
         0.0, (0.3, -0.2), (0.0, 0.4))
@@ -272,11 +276,11 @@ def test_a_trajectory_that_begins_later_gets_the_measured_state_at_its_start():
 
 
 def test_a_first_point_at_zero_stays_the_first():
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(3)), Start({'elbow': (9.0,)}))
+    filled = fill(swing(3), Start({'elbow': (9.0,)}))
     assert filled.points[0].waypoint == swing(3)[0]
 
 
-def test_a_continuous_joint_starts_the_whole_turns_away_that_the_controller_takes():
+def test_a_continuous_joint_starts_at_the_controllers_nearest_turn():
     wheel = Robot.from_urdf(robot(
         '<link name="base"/>', link('wheel'), joint('axle', 'base', 'wheel', 'continuous')))
     plan = Plan(('axle',), [Waypoint(1.0, (0.2,), (0.0,))])
@@ -285,7 +289,7 @@ def test_a_continuous_joint_starts_the_whole_turns_away_that_the_controller_take
 
 
 def test_a_single_point_at_zero_is_gravity_alone():
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, [Waypoint(0.0, (0.7, 0.1))]))
+    filled = fill([Waypoint(0.0, (0.7, 0.1))])
     [point] = filled.points
     assert point.effort == pytest.approx(ARM_ROBOT.gravity([0.7, 0.1]))
     assert (filled.errors == 0.0).all()
@@ -333,7 +337,7 @@ def test_a_mimic_joint_and_an_unknown_one_are_left_alone():
     assert (np.array([p.effort for p in filled.points])[:, 1:] == 0.0).all()
 
 
-def test_joints_that_the_trajectory_does_not_name_stand_where_they_are_told():
+def test_joints_not_in_the_trajectory_stand_where_told():
     plan = Plan(('shoulder',), [Waypoint(0.0, (0.4,))])
     filled = fill_efforts(ARM_ROBOT, NAMES, plan, Start({'elbow': (0.9,)}))
     assert filled.points[0].effort == pytest.approx(ARM_ROBOT.gravity([0.4, 0.9])[:1])
@@ -348,7 +352,7 @@ LIMIT = '<limit lower="-3" upper="3" effort="40.0" velocity="2"/>'
 @pytest.mark.parametrize('limit, text', [
     (0.0, ARM.replace('effort="40.0"', 'effort="0"')),
     (inf, ARM.replace(LIMIT, '').replace('elbow" type="revolute"', 'elbow" type="continuous"'))])
-def test_without_a_limit_the_tolerance_is_a_share_of_the_joints_largest_effort(limit, text):
+def test_without_a_limit_the_tolerance_shares_the_largest_effort(limit, text):
     model = Robot.from_urdf(text)
     assert model.effort_limits[1] == limit
     plan = Plan(NAMES, swing(3))
@@ -359,7 +363,7 @@ def test_without_a_limit_the_tolerance_is_a_share_of_the_joints_largest_effort(l
     assert (filled.errors <= filled.tolerances).all()
 
 
-def test_a_joint_without_a_limit_and_without_effort_asks_for_no_points():
+def test_a_joint_without_limit_and_effort_asks_no_points():
     text = robot('<link name="base"/>', link('post', com='0 0 0.1'),
                  joint('turn', 'base', 'post', 'continuous', axis='0 0 1', effort=0.0))
     plan = Plan(('turn',), [Waypoint(0.0, (0.0,)), Waypoint(9.0, (1.0,))])
@@ -401,8 +405,7 @@ def test_what_cannot_be_filled_is_refused_with_the_reason(plan, start, options, 
 
 def test_a_motion_that_ends_moving_may_be_allowed():
     waypoints = [Waypoint(0.0, ZERO, ZERO), Waypoint(1.0, ZERO, (1.0, 0.0))]
-    filled = fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, waypoints),
-                          settings=FillSettings(allow_nonzero_end_velocity=True))
+    filled = fill(waypoints, allow_nonzero_end_velocity=True)
     assert filled.points[-1].effort == pytest.approx(ARM_ROBOT.gravity(ZERO), abs=1e-12)
 
 
@@ -422,8 +425,7 @@ def test_settings_out_of_range_are_refused(options, message):
     (Terms.GRAVITY_ONLY, ('gravity',)),
 ])
 def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
-    filled = fill_efforts(
-        ARM_ROBOT, NAMES, Plan(NAMES, swing(3)), settings=FillSettings(5e-4, terms=terms))
+    filled = fill(swing(3), tolerance=5e-4, terms=terms)
     trajectory = Trajectory(NAMES, swing(3))
     for waypoint, effort in filled.points[:-1]:
         each = ARM_ROBOT.effort_terms(*trajectory.at(waypoint.time))
@@ -434,7 +436,7 @@ def test_what_the_arm_adds_by_itself_is_in_no_point(terms, parts):
     assert (filled.errors <= filled.tolerances).all()
 
 
-def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
+def test_a_tilted_arm_gets_the_gravity_it_lacks():
     tilted, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
     filled = fill_efforts(
         ARM_ROBOT.with_gravity(tilted), NAMES, Plan(NAMES, swing(3)),
@@ -446,14 +448,11 @@ def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
 
 
 def test_only_what_is_sent_decides_where_points_come_in():
-    of_velocity, of_position = (
-        fill_efforts(ARM_ROBOT, NAMES, Plan(NAMES, swing(1)), settings=FillSettings(terms=terms))
-        for terms in (Terms.NO_GRAVITY, Terms.GRAVITY_ONLY))
-    assert of_velocity.jumps == (1.0,)
-    assert of_position.jumps == ()
+    assert fill(swing(1), terms=Terms.NO_GRAVITY).jumps == (1.0,)
+    assert fill(swing(1), terms=Terms.GRAVITY_ONLY).jumps == ()
 
 
-def test_without_a_limit_the_tolerance_is_a_share_of_what_is_sent():
+def test_without_a_limit_the_tolerance_shares_what_is_sent():
     unlimited = Robot.from_urdf(ARM.replace('effort="100.0"', '').replace('effort="40.0"', ''))
     filled = fill_efforts(unlimited, NAMES, Plan(NAMES, swing(3)),
                           settings=FillSettings(terms=Terms.GRAVITY_ONLY))

@@ -47,7 +47,7 @@ def wavy():
     return Trajectory(NAMES, [Waypoint(time, *row) for time, row in zip(times, fields)])
 
 
-def test_peaks_of_a_quintic_from_rest_to_rest_are_known_by_hand():
+def test_peaks_of_a_quintic_are_known_by_hand():
     [motion] = one(quintic(2.0, 0.5)).joints
     assert motion.velocity.value == pytest.approx(15 / 8 * 2.0 / 0.5, rel=1e-9)
     assert motion.velocity.time == pytest.approx(0.25, abs=1e-4)
@@ -82,7 +82,7 @@ def extremes(polynomial, duration):
     return min(map(polynomial, times)), max(map(polynomial, times))
 
 
-def test_of_two_peaks_of_nearly_the_same_height_the_larger_one_is_found():
+def test_the_larger_of_two_similar_peaks_is_found():
     count, duration = 300, 1.3
     names = [f'joint{index}' for index in range(count)]
     scale = np.array([1.0, 2.0, 10.0])[:, np.newaxis]
@@ -192,7 +192,7 @@ def test_a_start_from_the_measured_velocity_is_no_jump():
 
 
 @pytest.mark.parametrize('before, scaling', [({}, inf), ({'hinge': 0.5}, None)])
-def test_an_acceleration_at_the_start_is_a_jump_for_a_robot_at_rest(before, scaling):
+def test_a_robot_at_rest_jumps_to_a_first_acceleration(before, scaling):
     starts = [Waypoint(0.0, (0.0,), (0.0,), (1.0,)), Waypoint(1.0, (1.0,), (0.0,), (0.0,))]
     report = check_motion(
         Trajectory(['hinge'], starts), {'hinge': MotionLimits(jerk=1e3)}, before)
@@ -200,7 +200,7 @@ def test_an_acceleration_at_the_start_is_a_jump_for_a_robot_at_rest(before, scal
     assert report.time_scaling == scaling or scaling is None and report.time_scaling < 1.0
 
 
-def test_the_state_that_a_motion_is_filled_from_tells_whether_it_starts_with_a_jump():
+def test_the_state_before_a_motion_tells_of_a_jump():
     model = Robot.from_urdf(ARM)
     moving = [Waypoint(0.0, ZERO, (0.3, 0.0), ZERO), Waypoint(2.0, (0.5, 0.5), ZERO, ZERO)]
     for velocities, jumps in (({}, (0.0,)), ({'shoulder': 0.3}, ())):
@@ -232,7 +232,7 @@ def test_limits_are_those_of_the_description_unless_others_are_told():
     assert limits['turn'] == MotionLimits(velocity=2.0)  # it turns without end
 
 
-def test_all_joints_of_the_trajectory_count_also_those_that_are_not_filled():
+def test_joints_that_are_not_filled_count_as_well():
     model = Robot.from_urdf(ARM_WITH_GRIPPER)
     names = ('shoulder', 'elbow', 'grip')
     filled = fill_efforts(model, ['shoulder', 'elbow'], Plan(names, [

@@ -34,12 +34,12 @@ PLAN = Plan(['elbow'], [Waypoint(0.0, (0.5,), (0.0,)), Waypoint(1.0, (0.7,), (0.
     ((), ('elbow',), True, ()),
     ((), CONTROLLED, False, ()),
 ])
-def test_only_joints_that_the_controller_has_and_the_node_controls_are_added(
+def test_only_joints_controlled_by_node_and_controller_are_added(
         joints, controlled, accepts, added):
     assert Controller(joints, accepts).omitted(PLAN, controlled) == added
 
 
-def test_without_the_controllers_joints_a_trajectory_that_omits_some_is_refused():
+def test_without_the_controllers_joints_omitted_ones_are_refused():
     with pytest.raises(TrajectoryError, match="omits 'shoulder', 'wrist'.*trajectory_controller"):
         Controller().omitted(PLAN, CONTROLLED)
 
@@ -50,7 +50,7 @@ MEASURED = {'shoulder': 0.11, 'wrist': 0.31}
 
 @pytest.mark.parametrize('commands_position, reference, expected', [
     (True, REFERENCE, (0.1, 0.3)), (False, REFERENCE, (0.1, 0.3)), (False, {}, (0.11, 0.31))])
-def test_they_are_held_at_the_reference_or_where_no_position_is_commanded_as_measured(
+def test_they_are_held_at_the_reference_or_as_measured(
         commands_position, reference, expected):
     controller = Controller(CONTROLLED, True, commands_position, reference)
     held = controller.positions_to_hold(['shoulder', 'wrist'], MEASURED)
@@ -67,7 +67,7 @@ def test_without_a_position_to_hold_the_trajectory_is_refused(controller, measur
         controller.positions_to_hold(['shoulder', 'wrist'], measured)
 
 
-def test_joints_are_added_at_rest_with_the_fields_that_each_point_has():
+def test_joints_are_added_at_rest_with_each_points_fields():
     given = Plan(['elbow'], [
         Waypoint(0.0, (0.5,)), Waypoint(1.0, (0.6,), (0.1,), ()),
         Waypoint(2.0, (0.7,), (0.0,), (0.0,))], [(), (2.0,), (3.0,)])

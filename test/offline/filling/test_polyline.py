@@ -40,7 +40,7 @@ def test_a_line_goes_as_far_as_it_can(values, kept):
     assert kept_of(*values) == kept
 
 
-def test_a_sample_that_no_line_may_lead_to_can_be_passed():
+def test_a_sample_no_line_may_lead_to_is_passed():
     # From 0 the line to 1 and to 2 is refused, and the one to 4 passes near both.
     assert kept_of(0, 0.4, -0.4, 0, 0, tolerance=0.45) == [0, 4]
 

@@ -77,7 +77,7 @@ def test_an_acceleration_limit_counts():
         2.0 * sqrt(2.0 / 5.0), rel=2e-3)
 
 
-def test_coulomb_friction_takes_effort_and_is_not_relied_upon_to_brake():
+def test_coulomb_friction_takes_effort_and_does_not_brake():
     speeding, braking = 0.6 / INERTIA, 1.0 / INERTIA
     top = sqrt(2.0 * 2.0 / (1.0 / speeding + 1.0 / braking))
     assert turned(disc(1.0, '<dynamics friction="0.4"/>'), 2.0) == pytest.approx(
@@ -104,7 +104,7 @@ def test_viscous_friction_counts_at_the_speed_that_there_is(damping):
 
 
 @pytest.mark.parametrize('angle, of_direction', [(2.0, 'positive'), (-2.0, 'negative')])
-def test_friction_of_the_other_direction_and_an_offset_count_as_they_act(angle, of_direction):
+def test_friction_of_each_direction_counts_as_it_acts(angle, of_direction):
     def identified(**numbers):
         tree = disc().tree
         return Robot(replace(tree, bodies=tuple(
@@ -136,7 +136,7 @@ def seven_joints():
         Waypoint(4.0, (0.3, 0.1, 0.4, -1.5, -0.5, 1.0, 1.0), rest, rest)]
 
 
-def test_the_retimed_motion_is_within_all_limits_by_rnea_and_uses_them():
+def test_the_retimed_motion_keeps_and_uses_all_limits():
     model, names, waypoints = seven_joints()
     given, result = retimed(model, waypoints, names)
     trajectory = result.filled.trajectory
@@ -172,19 +172,21 @@ def test_the_path_stays():
     assert np.abs(before - after).max() < 1e-4  # [rad]
 
 
+def rests(result):
+    """Return at how many points of a retimed motion all joints stand still."""
+    return sum(np.abs(np.asarray(point.waypoint.velocities)).max() < 1e-9
+               for point in result.filled.points)
+
+
 def test_it_stops_at_corners_and_passes_through_smooth_points():
     model = Robot.from_urdf(ARM)
     corner = [Waypoint(0.0, ZERO), Waypoint(1.0, (1.0, 0.0)), Waypoint(2.0, (1.0, 1.0))]
     _, result = retimed(model, corner, NAMES)
-    at_rest = [np.abs(np.asarray(point.waypoint.velocities)).max() < 1e-9
-               for point in result.filled.points]
-    assert sum(at_rest) == 3  # start, corner, end
+    assert rests(result) == 3  # start, corner, end
     smooth = [Waypoint(0.0, ZERO, ZERO, ZERO), Waypoint(1.0, (0.5, 0.5), (0.5, 0.5), ZERO),
               Waypoint(2.0, (1.0, 1.0), ZERO, ZERO)]
     _, result = retimed(model, smooth, NAMES)
-    at_rest = [np.abs(np.asarray(point.waypoint.velocities)).max() < 1e-9
-               for point in result.filled.points]
-    assert sum(at_rest) == 2
+    assert rests(result) == 2
 
 
 def test_it_turns_back_where_the_motion_does():
@@ -250,7 +252,7 @@ def test_it_is_slowed_down_until_the_limits_are_kept():
     assert durations[-1] == pytest.approx(1.01**6 * durations[1], rel=0.01)
 
 
-def test_limits_that_are_exceeded_however_slow_it_becomes_are_an_error():
+def test_limits_exceeded_at_any_speed_are_an_error():
     model, start = disc(), Start()
     checked, _ = demanding(model, start, 1000)
     given = checked(Plan(

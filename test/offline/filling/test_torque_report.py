@@ -59,7 +59,7 @@ def held(angle):
 # ---- peak, mean square, first break ---------------------------------------------------------
 
 
-def test_what_is_held_loads_the_joint_by_its_gravity_all_the_time():
+def test_what_is_held_loads_the_joint_by_gravity():
     [load] = check_of(pendulum(10.0), held(pi / 6), ['hinge']).report().joints
     assert load.joint == 'hinge'
     assert load.limit == 10.0
@@ -82,7 +82,7 @@ def test_the_mean_square_is_over_time():
     assert load.rms == pytest.approx(w * sqrt(0.5 - np.sin(2 * a) / (4 * a)), rel=1e-4)
 
 
-def test_of_a_single_point_the_mean_square_is_that_of_its_effort():
+def test_a_single_point_s_mean_square_is_its_effort():
     [load] = check_of(pendulum(10.0), [Waypoint(0.0, (-pi / 6,))], ['hinge']).report().joints
     assert load.rms == pytest.approx(9.81 * 0.5 * 0.5)
     assert load.peak == pytest.approx(-9.81 * 0.5 * 0.5)
@@ -169,7 +169,7 @@ def test_time_scaling_is_exact_at_the_moment_that_decides():
 
 
 @pytest.mark.parametrize('dynamics', ['', '<dynamics friction="1"/>'])
-def test_where_gravity_and_dry_friction_alone_break_a_limit_no_slowness_helps(dynamics):
+def test_slowness_does_not_help_against_gravity_and_dry_friction(dynamics):
     w = 9.81 * 0.5 * np.sin(1.0)
     waypoints = [Waypoint(0.0, (0.0,)), Waypoint(1.0, (1.0,))]
     report = check_of(pendulum(0.99 * (w + bool(dynamics)), dynamics), waypoints, ['hinge'])
@@ -178,7 +178,7 @@ def test_where_gravity_and_dry_friction_alone_break_a_limit_no_slowness_helps(dy
     assert report.scaling_decided_by.value == pytest.approx(w + bool(dynamics), abs=1e-4)
 
 
-def test_a_joint_without_any_effort_to_give_cannot_move_however_slowly():
+def test_a_joint_without_effort_cannot_move_however_slowly():
     turntable = Robot.from_urdf(robot(
         '<link name="base"/>', link('disc', com='0 0 0'),
         joint('turn', 'base', 'disc', axis='0 0 1', effort=0.0)))
@@ -193,7 +193,7 @@ def test_what_stands_still_may_stand_as_briefly_as_one_likes():
     assert report.scaling_decided_by is None
 
 
-def test_a_motion_that_needs_gravity_to_keep_a_limit_must_not_become_slower():
+def test_a_motion_that_relies_on_gravity_is_not_slowed():
     # Held at a right angle the limit is broken; let fall, no effort is needed.
     fall = -9.81 * 0.5 / 0.28
     waypoints = [Waypoint(0.0, (pi / 2,), (0.0,), (fall,)),
