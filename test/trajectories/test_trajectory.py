@@ -147,7 +147,7 @@ def test_from_rest_to_rest_each_spline_has_its_known_values(rest, u, expected):
 
 
 @given(trajectories(), st.integers(0, 63))
-def test_a_segment_is_the_spline_of_the_fields_that_both_ends_have(drawn, sixty_fourths):
+def test_a_segment_is_the_spline_of_common_fields(drawn, sixty_fourths):
     waypoints, trajectory = drawn
     u = sixty_fourths / 64.0  # so that no time is rounded into the next segment
     for before, after in pairwise(waypoints):
@@ -266,7 +266,7 @@ def test_the_order_of_names_does_not_matter(drawn, time):
 
 
 @pytest.mark.parametrize('time', [-1.0, 0.0, 0.7, 1.0, 1.5, 2.0, 9.0])
-def test_a_joint_that_is_not_named_rests_where_it_is_held(time):
+def test_a_joint_not_named_rests_where_it_is_held(time):
     trajectory = Trajectory(('elbow',), points(
         (0.0, (1.0,), (2.0,)), (1.0, (3.0,), (4.0,), (5.0,)), (2.0, (6.0,), (0.0,), (7.0,))))
     robot = trajectory.for_joints(('wrist', 'elbow', 'finger'), np.array((0.1, 0.2, 0.3)))
@@ -289,7 +289,7 @@ FIRST = ((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))
 
 @pytest.mark.parametrize('t', [0.5, 1.1, 2.0])
 @pytest.mark.parametrize('count', [1, 2, 3])
-def test_the_lead_in_is_the_spline_of_the_first_points_fields(count, t):
+def test_the_lead_in_is_the_first_points_spline(count, t):
     motion = Trajectory(NAMES, points((2.0, *FIRST[:count]), (3.0, (0.0, 0.0))), START)
     led_in = motion.entered_from(START - 0.5, *MEASURED)
     expected = solved_segment([*MEASURED, np.zeros(2)], FIRST[:count], 2.5, t)
@@ -298,7 +298,7 @@ def test_the_lead_in_is_the_spline_of_the_first_points_fields(count, t):
         assert (led_in.sample(START + time) == motion.sample(START + time)).all()
 
 
-def test_the_lead_in_starts_at_the_measured_state_and_before_it_time_stands_still():
+def test_the_lead_in_starts_at_the_measured_state():
     led_in = Trajectory(NAMES, points((2.0, *FIRST[:2]), (3.0, (0.0, 0.0))), START).entered_from(
         START + 1.0, *MEASURED)
     assert led_in.sample(START + 1.0)[:2] == pytest.approx(np.array(MEASURED))
@@ -312,7 +312,7 @@ def test_velocities_that_are_not_measured_count_as_zero():
 
 
 @pytest.mark.parametrize('reception', [2.0, 2.5])
-def test_a_first_point_that_is_not_ahead_is_not_led_in_to(reception):
+def test_a_first_point_not_ahead_is_not_led_to(reception):
     motion = Trajectory(NAMES, points((2.0, *FIRST[:1]), (3.0, (0.0, 0.0))), START)
     led_in = motion.entered_from(START + reception, *MEASURED)
     assert led_in.sample(START + 2.5) == pytest.approx(np.array(((0.5, 1), (-1, -2), (0, 0))))
@@ -326,7 +326,7 @@ def test_the_lead_in_starts_with_the_accelerations_that_are_known():
     assert led_in.sample(START) == pytest.approx(np.array((*MEASURED, known)))
 
 
-def test_the_waypoints_are_those_given_whatever_the_motion_leads_in_from():
+def test_the_waypoints_are_those_given_whatever_leads_in():
     given_points = points((1.0, (1.0, 2.0)), (2.0, *FIRST), (3.0, (0.0, 0.0), (0.0, 0.0)))
     motion = Trajectory(NAMES, given_points, START)
     for trajectory in (motion, motion.entered_from(START, *MEASURED)):
@@ -368,7 +368,7 @@ def test_a_continuous_joint_enters_at_the_nearest_turn(measured, first, entry):
     assert led_in.sample(START)[0] == pytest.approx((entry, measured), abs=1e-12)
 
 
-def test_between_points_a_continuous_joint_turns_as_far_as_they_say():
+def test_between_points_a_continuous_joint_makes_whole_turns():
     motion = Trajectory(('joint',), points((1.0, (0.0,)), (2.0, (4 * pi,))), START)
     led_in = motion.entered_from(START, np.zeros(1), None, (True,))
     assert led_in.sample(START + 1.5)[0] == pytest.approx((2 * pi,))
@@ -382,7 +382,7 @@ def test_whole_turns_leave_half_a_turn_at_most(difference):
     assert abs(difference - turns) <= pi + 2e-9
 
 
-def test_a_spline_whose_numbers_are_finite_and_whose_motion_is_not_is_refused():
+def test_a_spline_of_infinite_motion_is_refused():
     """The largest coefficient of its positions is 6/T^5 = 1e308, and 20 times that is infinite."""
     points = [Waypoint(time, (position,), (0.0,), (0.0,))
               for time, position in ((0.0, 0.0), (3.6e-62, 1.0))]
@@ -404,12 +404,12 @@ def test_the_largest_numbers_that_are_accepted_make_a_finite_motion(duration):
     assert duration < 1e3 or np.abs(samples[:, 0]).max() > 1e3 * largest
 
 
-def test_joints_lead_in_the_way_that_the_numbers_say_unless_they_turn_without_end():
+def test_joints_with_ends_lead_in_as_numbers_say():
     motion = Trajectory(['elbow'], [Waypoint(1.0, (0.0,)), Waypoint(2.0, (0.0,))], START)
     assert motion.entered_from(START, np.array([6.0])).sample(START)[0] == pytest.approx([6.0])
 
 
-def test_at_the_end_a_velocity_counts_as_zero_up_to_what_a_message_of_floats_may_round():
+def test_a_final_velocity_may_be_a_rounding_of_zero():
     least = float(np.finfo(np.float32).eps)
     Trajectory(['elbow'], [Waypoint(1.0, (0.0,), (least,))])
     with pytest.raises(TrajectoryError, match='nonzero velocity at the end'):
