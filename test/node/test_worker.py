@@ -157,9 +157,9 @@ def test_an_error_comes_with_its_kind_and_text(process):
 def test_a_defect_is_an_error_too_and_the_process_goes_on(process):
     with pytest.raises(RneaError, match="KeyError: 'nonsense'"):
         process.ask({'task': 'nonsense'})
-    pid = process._process.pid
+    pid = process.pid
     assert_answers(process)
-    assert process._process.pid == pid
+    assert process.pid == pid
 
 
 # ---- what it imports and prints -----------------------------------------------------------------
@@ -193,39 +193,48 @@ os.write(2, b'without an end' * 10000)
 """)
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
     assert_answers(process)
-    assert sum(map(len, process._printed)) <= 5 * 500
+    assert sum(map(len, process.last_lines)) <= 5 * 500
 
 
 # ---- start and end -----------------------------------------------------------------------------
 
 
-def test_a_process_that_has_died_is_replaced_and_that_is_said(process, exits):
-    assert_answers(process)
-    process._process.kill()
-    process._process.wait()
-    assert_answers(process)
-    assert exits == ['killed by SIGKILL']
+def kill(process):
+    os.kill(process.pid, signal.SIGKILL)
 
 
-def test_an_idle_process_that_has_died_is_replaced_before_it_is_asked(process, exits):
+def is_running(number):
+    try:
+        status = Path(f'/proc/{number}/stat').read_text()
+    except OSError:
+        return False
+    return status.rpartition(')')[2].split()[0] not in 'ZX'
+
+
+def has_ended(number):
+    return not is_running(number)
+
+
+@pytest.mark.parametrize('is_idle', [False, True])
+def test_a_process_that_has_died_is_replaced_and_that_is_said(process, exits, is_idle):
     assert_answers(process)
     process.keep_alive()
     assert not exits
-    process._process.kill()
-    process._process.wait()
-    process.keep_alive()
+    killed = process.pid
+    kill(process)
+    until(lambda: has_ended(killed))
+    if is_idle:
+        process.keep_alive()
+    else:
+        assert_answers(process)
     assert exits == ['killed by SIGKILL']
-    assert process._process.poll() is None
+    assert process.pid != killed and is_running(process.pid)
 
 
 def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, exits):
-    def kill():
-        process._process.kill()
-        return False
-
     reason = '2 worker processes have exited while they worked on the request: killed'
     with pytest.raises(WorkerError, match=reason):
-        process.ask(question(), kill)
+        process.ask(question(), lambda: kill(process))
     assert exits == ['killed by SIGKILL', 'killed by SIGKILL']
     assert_answers(process)
 
@@ -254,9 +263,9 @@ from ros2_rnea.node.worker.worker_process import WorkerProcess
 process = WorkerProcess(print)
 source = Source(argv[1], massless_links=(), strict=False)
 Thread(target=process.ask, args=[model_request(source, Engine[argv[2]])]).start()
-while process._process is None:
+while process.pid is None:
     pass
-print(process._process.pid, flush=True)
+print(process.pid, flush=True)
 """
 
 # In place of the compiler: it holds the worker's interpreter lock, as the compiler may.
@@ -287,20 +296,12 @@ def node_that_compiles(tmp_path):
         os.kill(number, signal.SIGKILL)
 
 
-def is_running(number):
-    try:
-        status = Path(f'/proc/{number}/stat').read_text()
-    except OSError:
-        return False
-    return status.rpartition(')')[2].split()[0] not in 'ZX'
-
-
 def test_it_ends_with_a_node_that_is_killed_in_the_middle_of_a_compilation(node_that_compiles):
     node, number = node_that_compiles
     assert is_running(number)
     node.kill()
     node.wait()
-    until(lambda: not is_running(number))
+    until(lambda: has_ended(number))
 
 
 # A node whose package is upgraded, after which its worker process crashes.
@@ -320,14 +321,14 @@ file = Path(ros2_rnea.__file__).parent / 'model' / 'description.py'
 text = file.read_text()
 file.write_text(text + '# changed')
 process.ask(request)
-kill(process._process.pid, 9)
+kill(process.pid, 9)
 for _ in range(2):
     try:
         process.ask(request)
     except RneaError as error:
         print(error)
 file.write_text(text)
-kill(process._process.pid, 9)
+kill(process.pid, 9)
 process.ask(request)
 process.close()
 """
@@ -391,15 +392,15 @@ def test_it_does_not_start_where_the_node_has_ended_meanwhile():
 
 def test_the_keyboard_does_not_end_it(process):
     assert_answers(process)
-    os.kill(process._process.pid, signal.SIGINT)
-    pid = process._process.pid
+    pid = process.pid
+    os.kill(pid, signal.SIGINT)
     assert_answers(process)
-    assert process._process.pid == pid
+    assert process.pid == pid
 
 
 def test_it_is_less_urgent_than_the_node(process):
     assert_answers(process)
-    pid = process._process.pid
+    pid = process.pid
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert os.getpriority(os.PRIO_PROCESS, pid) == min(19, ours + 10)
     assert os.sched_getscheduler(pid) == os.SCHED_OTHER
@@ -408,9 +409,8 @@ def test_it_is_less_urgent_than_the_node(process):
 
 def test_a_closed_one_answers_no_more(process):
     assert_answers(process)
-    running = process._process
     process.close()
-    assert running.returncode == -signal.SIGKILL
+    assert not Path(f'/proc/{process.pid}').exists()  # it was waited for, too
     with pytest.raises(WorkerError, match='the node is ending'):
         process.ask(question())
 
@@ -421,14 +421,14 @@ def test_a_closed_one_answers_no_more(process):
 def test_an_answer_that_cannot_be_read_is_an_error_and_the_process_is_ended(
         process, monkeypatch, answer):
     assert_answers(process)
-    running = process._process
+    running = process.pid
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(process, '_channel', Channel(ours))
     theirs.sendall(sized(answer))
     with pytest.raises(WorkerError, match='cannot be read'):
         process.ask(question())
     theirs.close()
-    assert running.poll() is not None
+    assert has_ended(running)
     assert_answers(process)
 
 
@@ -451,11 +451,14 @@ def test_a_working_directory_that_is_deleted_does_no_harm(process, tmp_path, mon
     assert_answers(process)
 
 
-def test_what_was_printed_before_an_answer_is_not_why_a_process_exits(process):
+def test_what_was_printed_before_an_answer_is_not_why_a_process_exits(
+        process, tmp_path, monkeypatch):
+    (tmp_path / 'sitecustomize.py').write_text('import sys; print("some", file=sys.stderr)')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    process.start()
+    until(lambda: process.last_lines == ('some',))
     assert_answers(process)
-    process._printed.append('a warning of long ago')
-    assert_answers(process)
-    assert not process._printed
+    assert process.last_lines == ()
 
 
 def test_threads_beside_the_cycle_leave_the_real_time_scheduler(process):
@@ -465,7 +468,7 @@ def test_threads_beside_the_cycle_leave_the_real_time_scheduler(process):
     def answer_in_background():
         assert_answers(process)
         seen.append(os.sched_getscheduler(0))
-        seen.append(os.sched_getscheduler(process._process.pid))
+        seen.append(os.sched_getscheduler(process.pid))
 
     def as_the_cycle():
         try:
@@ -507,7 +510,7 @@ def answer_of(worker):
 
 
 def test_its_process_runs_before_the_first_request(worker):
-    until(lambda: worker._process._process is not None)
+    until(lambda: worker.process.pid)
 
 
 def test_a_request_is_answered_with_a_model_and_a_policy(worker):
@@ -533,74 +536,71 @@ def test_of_several_requests_only_the_newest_is_answered(worker):
     assert worker.take() is None
 
 
-def test_what_is_cancelled_is_not_answered(worker, monkeypatch):
-    may_go_on = Event()
-    answer_to = worker._answer_to
-    monkeypatch.setattr(
-        worker, '_answer_to', lambda asked: may_go_on.wait(PATIENCE) and answer_to(asked))
+@pytest.mark.parametrize('is_answered', [False, True])
+def test_what_is_cancelled_is_not_answered(worker, monkeypatch, is_answered):
+    may_go_on, ask = Event(), WorkerProcess.ask
+    monkeypatch.setattr(WorkerProcess, 'ask', lambda process, *asked: (
+        may_go_on.wait(PATIENCE) and ask(process, *asked)))
     worker.request(request())
-    until(lambda: worker._current is not None)
-    worker.cancel()
+    until(lambda: worker.is_busy)
+    if not is_answered:
+        worker.cancel()
     may_go_on.set()
-    until(lambda: worker._current is None)
-    assert worker.take() is None
-    worker.request(request())
-    until(lambda: worker._answer is not None)
+    until(lambda: not worker.is_busy)
     worker.cancel()
     assert worker.take() is None
 
 
-def test_a_process_that_is_stuck_with_what_is_cancelled_is_ended(worker, exits, monkeypatch):
+@pytest.fixture
+def stuck(worker, monkeypatch):
+    """Return the number of the process, which computes as if for ever, and no longer may."""
     monkeypatch.setattr(worker_module, 'SUPERSEDED_TIMEOUT', 0.05)
     worker.request(request())
     answer_of(worker)
-    stuck = worker._process._process
-    os.kill(stuck.pid, signal.SIGSTOP)
+    number = worker.process.pid
+    os.kill(number, signal.SIGSTOP)
     worker.request(request('<robot/>'))
-    until(lambda: worker._current is not None)
+    until(lambda: worker.is_busy)
+    return number
+
+
+def test_a_process_that_is_stuck_with_what_is_cancelled_is_ended(worker, exits, stuck):
     worker.cancel()
-    until(lambda: stuck.poll() is not None)
-    until(lambda: worker._current is None)
+    until(lambda: has_ended(stuck) and not worker.is_busy)
     assert worker.take() is None
     assert not exits
 
 
-def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, monkeypatch):
-    monkeypatch.setattr(worker_module, 'SUPERSEDED_TIMEOUT', 0.05)
-    worker.request(request())
-    answer_of(worker)
-    os.kill(worker._process._process.pid, signal.SIGSTOP)  # as if it took for ever
-    worker.request(request('<robot/>'))
-    until(lambda: worker._current is not None)
+def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, stuck):
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)
-    assert not exits
+    assert has_ended(stuck) and not exits
 
 
 def test_the_progress_of_a_request_is_never_that_of_the_one_before(worker, monkeypatch):
-    compiling = Compilation('gravity', 1, 9)
+    compiling, other = Compilation('gravity', 1, 9), ARM.replace('"arm"', '"other"')
     is_compiling, go_on, has_reported, end = Event(), Event(), Event(), Event()
 
-    def built(asked):
-        if asked.settings.lookahead == 0.0:
-            worker._set_progress(compiling)
+    def ask(_, asked, is_cancelled, on_progress):
+        if asked['source'].description == ARM:
+            on_progress(compiling)
             is_compiling.set()
             go_on.wait(PATIENCE)
-            worker._set_progress(compiling)
+            on_progress(compiling)
             has_reported.set()
         end.wait(PATIENCE)
         raise RneaError('that was all')
 
-    monkeypatch.setattr(worker, '_built', built)
+    monkeypatch.setattr(WorkerProcess, 'ask', ask)
     worker.request(request())
     assert is_compiling.wait(PATIENCE)
     assert worker.progress.kernel == compiling
-    worker.request(request(lookahead=0.01))
+    worker.request(request(other))
     go_on.set()
     assert has_reported.wait(PATIENCE)
     progress = worker.progress
     end.set()
-    assert answer_of(worker).request.settings.lookahead == 0.01
+    assert answer_of(worker).request.source.description == other
     assert progress is None and worker.progress is None
 
 
@@ -608,9 +608,8 @@ def test_an_idle_worker_starts_a_process_that_has_died(worker, exits, monkeypatc
     monkeypatch.setattr(worker_module, 'CHECK_PERIOD', 0.02)
     worker.request(request())
     answer_of(worker)
-    worker._process._process.kill()
-    until(lambda: exits)
-    until(lambda: worker._process._process is not None)
+    kill(worker.process)
+    until(lambda: exits and worker.process.pid)
     worker.request(request())
     assert isinstance(answer_of(worker).result, Built)
 
@@ -638,25 +637,25 @@ def closes(owner):
 def test_a_thread_that_computes_does_not_hold_up_the_end(worker, monkeypatch):
     monkeypatch.setattr(background_thread, 'LONGEST_END', 0.05)
     is_building, may_end = Event(), Event()
-    monkeypatch.setattr(worker, '_built', lambda _: is_building.set() or may_end.wait())
+    monkeypatch.setattr(WorkerProcess, 'ask', lambda *_: is_building.set() or may_end.wait())
     worker.request(request())
     assert is_building.wait(PATIENCE)
     try:
-        assert closes(worker) and worker._thread.is_alive()
+        assert closes(worker) and worker.is_busy
     finally:
         may_end.set()
-    until(lambda: not worker._thread.is_alive())
+    until(lambda: not worker.is_busy)
 
 
 def test_a_process_that_linux_cannot_end_does_not_hold_up_the_end(process, monkeypatch):
     assert_answers(process)
 
-    def never_ends(timeout=None):
+    def never_ends(_, timeout=None):
         assert timeout is not None
         raise subprocess.TimeoutExpired('worker', timeout)
 
     with monkeypatch.context() as patch:
-        patch.setattr(process._process, 'wait', never_ends)
+        patch.setattr(subprocess.Popen, 'wait', never_ends)
         process.close()
     with pytest.raises(WorkerError, match='the node is ending'):
         process.ask(question())

@@ -28,6 +28,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import make_executor
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -172,6 +173,11 @@ class Bench:
         self.until_answered(is_connected)
 
     # ---- what drivers and users do --------------------------------------------------------------
+
+    @property
+    def changes(self) -> Configuration:
+        """Return what replaces the node's robot and parameters, as its services use it."""
+        return self.node._configuration
 
     def is_settled(self) -> bool:
         """Return whether no change is pending."""

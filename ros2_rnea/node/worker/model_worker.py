@@ -117,11 +117,12 @@ class ModelWorker:
 
     The process is started at once, so that it is ready when a description has been discovered.
 
+    :ivar process: which the thread asks.
     :param on_exit: called, by the thread, when the process has exited; it is then restarted.
     """
 
     def __init__(self, on_exit: Callable[[str], None]) -> None:
-        self._process = WorkerProcess(on_exit)
+        self.process = WorkerProcess(on_exit)
         self._changed = Condition()
         self._waiting: Request | None = None
         self._current: Request | None = None
@@ -155,6 +156,12 @@ class ModelWorker:
             return answer
 
     @property
+    def is_busy(self) -> bool:
+        """Return whether the thread works on a request, also on one that was superseded."""
+        with self._changed:
+            return self._current is not None
+
+    @property
     def progress(self) -> Progress | None:
         """
         Return how far the compilation for the present request is, or was when it ended.
@@ -180,7 +187,7 @@ class ModelWorker:
         with self._changed:
             self._is_closed = True
             self._changed.notify()
-        self._process.close()
+        self.process.close()
         self._thread.wait()
 
     def _supersede(self) -> None:
@@ -194,7 +201,7 @@ class ModelWorker:
 
     def _run(self) -> None:
         with suppress(WorkerError):  # the first request says why
-            self._process.start()
+            self.process.start()
         while not self._is_closed:
             request = self._next()
             if request is None:
@@ -222,7 +229,7 @@ class ModelWorker:
 
     def _keep_process_alive(self) -> None:
         try:
-            self._process.keep_alive()
+            self.process.keep_alive()
         except Exception:  # noqa: BLE001 (the thread goes on; the next request says why)
             pass
 
@@ -237,7 +244,7 @@ class ModelWorker:
     def _built(self, request: Request) -> Built:
         source, parameters, settings = request
         engine = engine_of(None)
-        answer = self._process.ask(
+        answer = self.process.ask(
             model_request(source, engine), self._is_cancelled, self._set_progress)
         for text in answer['about_kernels']:  # nobody sees the log of the process
             say_once(text)

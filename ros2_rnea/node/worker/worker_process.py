@@ -79,6 +79,17 @@ class WorkerProcess:
         self._printed: deque[str] = deque(maxlen=LAST_LINES)
         self._reader: BackgroundThread | None = None  # of what the process prints
 
+    @property
+    def pid(self) -> int | None:
+        """Return the number of the process; None while there is none."""
+        process = self._process
+        return None if process is None else process.pid
+
+    @property
+    def last_lines(self) -> tuple[str, ...]:
+        """Return what the process has printed since its last answer, at most the last lines."""
+        return tuple(self._printed)
+
     def ask(
             self,
             request: Message,
