@@ -14,6 +14,7 @@
 """The description of another robot does not take over from the robot that is driven."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
+from idle_worker import answers_held, nothing_is_built
 from node_bench import AT_ONCE, LATCHED
 import pytest
 from rclpy.node import Node
@@ -21,8 +22,7 @@ from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.node import monitor
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
-from ros2_rnea.node.worker.model_worker import ModelWorker
-from ros2_rnea.node.worker.worker_process import WorkerError
+from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from small_robots import ARM
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
@@ -37,14 +37,24 @@ OTHER = ARM.replace('name="arm"', 'name="other_arm"').replace(
     'mass value="1.0"', 'mass value="3.0"')
 
 
-@pytest.fixture
-def arm(bench, monkeypatch):
-    """Return an arm to which efforts are sent."""
+@pytest.fixture(autouse=True)
+def often(monkeypatch):
+    """Let the node look around more often."""
     monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-    arm = bench(joints=JOINTS, state_timeout=9.0)
-    arm.describe(ARM)
-    assert answers(arm, ARM)
-    return arm
+
+
+@pytest.fixture
+def bare(bench):
+    """Return an arm that has no robot yet."""
+    return bench(joints=JOINTS, state_timeout=9.0)
+
+
+@pytest.fixture
+def arm(bare):
+    """Return an arm to which efforts are sent."""
+    bare.describe(ARM)
+    assert answers(bare, ARM)
+    return bare
 
 
 @pytest.fixture
@@ -70,17 +80,29 @@ def second(arm, second_of):
     return second_of(arm)
 
 
-def publish(arm, node, urdf):
-    """Let a node publish a description, and wait until it is in use or refused."""
+def begin_to_publish(arm, node, urdf):
+    """Let a node publish a description."""
     publisher = node.create_publisher(String, 'robot_description', LATCHED)
-    arm.until(lambda: len(names(arm)) == 2)
     arm.connect(publisher)
-    refused = arm.refused('robot_description')
     publisher.publish(String(data=urdf))
+    return publisher
+
+
+def publish(arm, node, urdf):
+    """Let a second node publish a description, and wait until it is in use or refused."""
+    refused = arm.refused('robot_description')
+    publisher = begin_to_publish(arm, node, urdf)
+    arm.until(lambda: len(names(arm)) == 2)
     arm.until(lambda: arm.refused('robot_description') > refused
-              or arm.node._configuration.description == urdf)
+              or arm.changes.description == urdf)
     arm.until(arm.is_settled)
     return publisher
+
+
+def end_first(arm):
+    """Let the first publisher go, and wait until it is not listed any more."""
+    arm.peer.destroy_publisher(arm.description)
+    arm.until(lambda: 'peer' not in names(arm))
 
 
 def names(arm):
@@ -95,9 +117,23 @@ def answers(arm, urdf):
         Robot.from_urdf(urdf).gravity(Q).tolist(), abs=1e-9)
 
 
+def until_told_of_other(arm):
+    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+
+
+def until_used(arm, name):
+    arm.until(lambda: arm.node.policy is not None and arm.node.policy.robot.name == name)
+
+
 def disable(arm):
     assert arm.call(SetBool, 'enable', data=False).success
     arm.until(lambda: not arm.sends(JOINTS, Q))
+
+
+def enable(arm, urdf):
+    """Enable the node, and wait until it sends the efforts of a robot."""
+    assert arm.call(SetBool, 'enable', data=True).success
+    arm.until(lambda: answers(arm, urdf))  # efforts of the fade may be on their way
 
 
 def test_another_robot_does_not_take_over_and_both_publishers_are_named(arm, second):
@@ -148,59 +184,51 @@ def test_another_robot_does_not_take_over_while_the_node_is_paused(arm, second):
     disable(arm)
     arm.settle(0.3)
     assert "'other_arm'" in arm.told('robot_description')
-    assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: answers(arm, ARM))
+    enable(arm, ARM)
     second.destroy_publisher(publisher)
     arm.until(lambda: not arm.told('robot_description'))
     disable(arm)
     publish(arm, second, OTHER)
     assert "'other_arm'" in arm.told('robot_description')
-    assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: answers(arm, ARM))
+    enable(arm, ARM)
 
 
-def test_a_single_publisher_that_describes_another_robot_is_obeyed_once_nothing_is_sent(arm):
+def test_a_single_publisher_of_another_robot_is_obeyed_once_nothing_is_sent(arm):
     arm.describe(OTHER)
     assert "'other_arm'" in arm.told('robot_description')
     assert answers(arm, ARM)
     disable(arm)
-    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    until_used(arm, 'other_arm')
     assert not arm.told('robot_description')
     arm.describe(ARM)
-    arm.until(lambda: arm.node.policy.robot.name == 'arm')
+    until_used(arm, 'arm')
 
 
-def test_another_robot_does_not_take_over_from_one_that_is_driven_and_not_described_any_more(
-        arm, second):
-    arm.peer.destroy_publisher(arm.description)
-    arm.until(lambda: not names(arm))
-    publisher = second.create_publisher(String, 'robot_description', LATCHED)
-    arm.connect(publisher)
-    publisher.publish(String(data=OTHER))
-    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
-    assert answers(arm, ARM)
-
-
-def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_while_states_are_missing(
-        bench, monkeypatch):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-    arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
-    assert answers(arm, ARM)
-    interrupt(arm)
-    arm.describe(OTHER)
-    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
-    assert answers(arm, ARM)
+@pytest.mark.parametrize('is_interrupted', [False, True])
+def test_a_robot_that_nobody_describes_any_more_stays_until_it_is_disabled(
+        arm, second, is_interrupted):
+    if is_interrupted:
+        interrupt(arm)
+    end_first(arm)
+    begin_to_publish(arm, second, OTHER)
+    until_told_of_other(arm)
+    if not is_interrupted:
+        assert answers(arm, ARM)
+    disable(arm)
+    until_used(arm, 'other_arm')
+    assert not arm.told('robot_description')
+    enable(arm, OTHER)
 
 
 def test_another_robot_does_not_take_over_while_the_controller_is_away(arm, second, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(
-            arm.node._configuration, '_reason_to_send_nothing', lambda own: 'it is away')
-        arm.node._configuration.refresh()
+            arm.changes, '_reason_to_send_nothing', lambda own: 'it is away')
+        arm.changes.refresh()
         arm.until(lambda: not arm.sends(JOINTS, Q))
         publish(arm, second, OTHER)
         assert "'other_arm'" in arm.told('robot_description')
-    arm.node._configuration.refresh()
+    arm.changes.refresh()
     arm.until(lambda: answers(arm, ARM))
 
 
@@ -233,8 +261,7 @@ def test_what_is_withheld_stays_so_when_an_identified_model_is_used(arm, second)
 
 
 def test_what_is_withheld_is_reported_when_another_model_is_waited_for_no_longer(
-        bench, second_of, monkeypatch):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+        bench, second_of):
     arm = bench(joints=JOINTS, state_timeout=9.0, friction_from='none')
     arm.describe(ARM.replace('damping="0.5"', 'damping="5000"'))
     assert arm.sends(JOINTS, Q)
@@ -247,11 +274,9 @@ def test_what_is_withheld_is_reported_when_another_model_is_waited_for_no_longer
 
 
 @pytest.fixture
-def two(bench, second_of, monkeypatch):
+def two(bare, second_of):
     """Return a node that was started while two robots are described, and how to stop one."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-    arm = bench(joints=JOINTS, state_timeout=9.0)
-    second = second_of(arm)
+    arm, second = bare, second_of(bare)
     publisher = publish(arm, second, OTHER)
     arm.description.publish(String(data=ARM))
     arm.executor.remove_node(arm.node)
@@ -271,10 +296,11 @@ def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven
     told = arm.told('publishers of robot_description')
     assert '/robot/peer' in told and '/robot/second' in told
     assert 'nothing tells which of them is driven: nothing is sent' in told
-    assert 'publishers of robot_description' in arm.node._diagnostics.errors
+    arm.until(lambda: arm.diagnostics[-1].level == DiagnosticStatus.ERROR
+              and told in arm.diagnostics[-1].message)
     assert sends_nothing(arm)
     stop_other()
-    arm.until(lambda: arm.node.policy is not None and arm.node.policy.robot.name == 'arm')
+    until_used(arm, 'arm')
     assert answers(arm, ARM)
     assert not arm.told('publishers of robot_description')
     assert not arm.told('robot_description')
@@ -282,46 +308,38 @@ def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven
 
 def test_of_three_publishers_two_may_be_left_that_describe_one_robot(two, second_of):
     arm, stop_other = two
-    publisher = second_of(arm).create_publisher(String, 'robot_description', LATCHED)
+    begin_to_publish(arm, second_of(arm), ARM)
     arm.until(lambda: len(arm.node.get_publishers_info_by_topic('/robot/robot_description')) == 3)
-    arm.connect(publisher)
-    publisher.publish(String(data=ARM))
     assert sends_nothing(arm)
     stop_other()
     arm.until(lambda: not arm.told('publishers of robot_description'))
-    arm.until(lambda: arm.node.policy is not None and arm.node.policy.robot.name == 'arm')
+    until_used(arm, 'arm')
     assert answers(arm, ARM)
 
 
-def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(
-        bench, second_of, monkeypatch):
+def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(bare, second_of):
     """Its description may have come first, and the controller may be that of the other one."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-    arm = bench(joints=JOINTS, state_timeout=9.0)
+    arm, second = bare, second_of(bare)
     stop_receiving(arm)
     arm.describe(OTHER)
     assert answers(arm, OTHER)
-    second = second_of(arm)
     publisher = publish(arm, second, ARM)
     arm.until(lambda: 'nothing is sent' in arm.told('publishers of robot_description'))
     assert sends_nothing(arm)
     second.destroy_publisher(publisher)
     arm.until(lambda: not arm.told('publishers of robot_description'))
-    arm.until(lambda: arm.node.policy is not None)
+    until_used(arm, 'other_arm')
     assert answers(arm, OTHER)
 
 
 @pytest.mark.parametrize('is_by_parameter', [True, False])
-def test_the_robot_that_is_not_driven_here_gets_no_effort_while_the_other_is_built(
-        two, monkeypatch, is_by_parameter):
+def test_the_robot_not_driven_here_gets_no_effort_while_another_is_built(two, is_by_parameter):
     arm, stop_other = two
     used = arm.node.policy.robot.name
     text = ARM if used == 'other_arm' else OTHER
-    with monkeypatch.context() as patch:
-        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+    with answers_held():
         if is_by_parameter:
-            result = arm.node.set_parameters([Parameter('robot_description', value=text)])[0]
-            assert result.successful
+            set_description(arm, text)
         elif used == 'other_arm':
             stop_other()
         else:
@@ -332,42 +350,26 @@ def test_the_robot_that_is_not_driven_here_gets_no_effort_while_the_other_is_bui
     assert answers(arm, text)
 
 
-def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(
-        arm, second, monkeypatch):
-    third = ARM.replace('name="arm"', 'name="third_arm"')
+def set_description(arm, urdf):
+    """Set the parameter, without waiting for the robot."""
+    assert arm.node.set_parameters([Parameter('robot_description', value=urdf)])[0].successful
+
+
+def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(arm, second):
     disable(arm)
-    take = arm.node._configuration._worker.take
-    monkeypatch.setattr(arm.node._configuration._worker, 'take', lambda: None)
-    assert arm.node.set_parameters([Parameter('robot_description', value=third)])[0].successful
-    publisher = second.create_publisher(String, 'robot_description', LATCHED)
-    arm.connect(publisher)
-    publisher.publish(String(data=OTHER))
-    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
-    monkeypatch.setattr(arm.node._configuration._worker, 'take', take)
-    arm.until(lambda: arm.node.policy.robot.name == 'third_arm')
+    with answers_held():
+        set_description(arm, ARM.replace('name="arm"', 'name="third_arm"'))
+        begin_to_publish(arm, second, OTHER)
+        until_told_of_other(arm)
+    until_used(arm, 'third_arm')
     assert "'other_arm'" in arm.told('robot_description')
 
 
 def test_of_two_robots_the_one_is_driven_that_the_parameter_describes(two):
     arm, _ = two
     assert arm.set_parameter('robot_description', ARM).successful
-    arm.until(lambda: arm.node.policy is not None)
+    until_used(arm, 'arm')
     assert answers(arm, ARM)
-
-
-def test_a_robot_that_nobody_describes_any_more_is_replaced_once_the_node_is_disabled(arm, second):
-    interrupt(arm)
-    arm.peer.destroy_publisher(arm.description)
-    arm.until(lambda: not names(arm))
-    publisher = second.create_publisher(String, 'robot_description', LATCHED)
-    arm.connect(publisher)
-    publisher.publish(String(data=OTHER))
-    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
-    assert arm.call(SetBool, 'enable', data=False).success
-    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
-    assert not arm.told('robot_description')
-    assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: answers(arm, OTHER))
 
 
 @pytest.mark.parametrize(('urdf', 'difference'), [
@@ -376,45 +378,33 @@ def test_a_robot_that_nobody_describes_any_more_is_replaced_once_the_node_is_dis
     (FLIPPED,
      "joint 'shoulder' is revolute with the axis 0 -1 0, not revolute with the axis 0 1 0"),
 ], ids=['type', 'axis'])
-def test_a_robot_of_the_same_name_is_another_one_if_a_controlled_joint_moves_otherwise(
-        arm, urdf, difference):
+def test_a_robot_whose_controlled_joint_moves_otherwise_is_another_one(arm, urdf, difference):
     assert urdf != ARM
     arm.describe(urdf)
     assert difference in arm.told('robot_description')
     assert '~/enable' in arm.told('robot_description')
     assert answers(arm, ARM)
     disable(arm)
-    arm.until(lambda: arm.node._configuration.description == urdf and arm.is_settled()
-              and arm.node._configuration.waiting_policy is None)
+    arm.until(lambda: arm.changes.description == urdf and arm.is_settled()
+              and arm.changes.waiting_policy is None)
     assert not arm.told('robot_description')
-    assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: answers(arm, urdf))  # efforts of the fade may be on their way
+    enable(arm, urdf)
 
 
-def test_it_is_used_when_nothing_is_sent_any_more(arm, second):
+def test_it_is_used_after_the_final_fade_of_the_robot_in_use(arm, second):
     publish(arm, second, OTHER)
-    arm.peer.destroy_publisher(arm.description)
-    arm.until(lambda: names(arm) == {'second'})
-    assert answers(arm, ARM)
-    disable(arm)
-    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
-    assert not arm.told('robot_description')
-    assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: answers(arm, OTHER))  # efforts of the fade may be on their way
-
-
-def test_the_final_fade_is_that_of_the_robot_in_use(arm, second):
-    publish(arm, second, OTHER)
-    arm.peer.destroy_publisher(arm.description)
-    arm.until(lambda: names(arm) == {'second'})
+    end_first(arm)
     arm.set_parameter('state_timeout', 0.5)
-    assert arm.sends(JOINTS, Q)
+    assert answers(arm, ARM)
     arm.efforts.clear()
     disable(arm)
-    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    until_used(arm, 'other_arm')
     gravity = Robot.from_urdf(ARM).gravity(Q).tolist()
     assert arm.efforts
     assert all(list(effort.effort) == pytest.approx(gravity) for effort in arm.efforts)
+    assert not arm.told('robot_description')
+    arm.set_parameter('state_timeout', 9.0)
+    enable(arm, OTHER)
 
 
 def test_the_parameter_asks_for_another_robot_only_while_the_node_is_disabled(arm, second):
@@ -426,10 +416,9 @@ def test_the_parameter_asks_for_another_robot_only_while_the_node_is_disabled(ar
     assert answers(arm, ARM)
     disable(arm)
     assert arm.set_parameter('robot_description', OTHER).successful
-    arm.until(lambda: arm.node.policy.robot.name == 'other_arm')
+    until_used(arm, 'other_arm')
     assert not arm.told('robot_description')
-    assert arm.call(SetBool, 'enable', data=True).success
-    arm.until(lambda: answers(arm, OTHER))
+    enable(arm, OTHER)
 
 
 def test_an_identified_model_of_the_same_robot_is_used_at_once(arm, second):
@@ -439,22 +428,20 @@ def test_an_identified_model_of_the_same_robot_is_used_at_once(arm, second):
     arm.until(lambda: '/robot/second' in arm.told('publishers of robot_description'))
 
 
-def test_two_publishers_of_one_text_are_fine(arm, second, monkeypatch):
-    monkeypatch.setattr(ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
-    publisher = publish(arm, second, ARM)
-    arm.settle(0.2)
-    publisher.publish(String(data=ARM))
-    arm.settle(0.2)
+def test_two_publishers_of_one_text_are_fine(arm, second):
+    with nothing_is_built():
+        publisher = publish(arm, second, ARM)
+        arm.settle(0.2)
+        publisher.publish(String(data=ARM))
+        arm.settle(0.2)
     assert answers(arm, ARM)
     assert not arm.told('robot_description')
     assert not arm.told('publishers of robot_description')
 
 
-def test_what_was_withheld_is_built_once_and_parameters_are_for_the_robot_in_use(
-        arm, second, monkeypatch):
+def test_what_is_withheld_is_not_built_and_gets_no_parameters(arm, second):
     publisher = publish(arm, second, OTHER)
-    with monkeypatch.context() as patch:
-        patch.setattr(ModelWorker, 'request', lambda *_: pytest.fail('something is built'))
+    with nothing_is_built():
         publisher.publish(String(data=OTHER))
         arm.settle(0.2)
         assert not arm.set_parameter('effort_limits.elbow', 1e-3).successful  # it would fall
@@ -516,10 +503,9 @@ def test_a_robot_that_its_single_publisher_has_corrected_is_forgotten(arm):
     assert uses(arm, 'arm')
 
 
-def test_an_identified_model_is_not_refused_while_another_robot_is_built(arm, monkeypatch):
+def test_an_identified_model_is_not_refused_while_another_robot_is_built(arm):
     disable(arm)
-    with monkeypatch.context() as patch:
-        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
+    with answers_held():
         arm.begin_to_describe(OTHER)
         assert arm.call(SetBool, 'enable', data=True).success
         arm.begin_to_describe(IDENTIFIED)
@@ -537,7 +523,7 @@ def test_a_robot_whose_publisher_has_gone_is_not_used_before_that_is_noticed(
     second = second_of(arm)
     publisher = publish(arm, second, OTHER)
     disable(arm)
-    arm.node._configuration.poll()
+    arm.changes.poll()
     second.destroy_publisher(publisher)
     arm.until(lambda: len(names(arm)) == 1)
     arm.begin_to_describe(IDENTIFIED)
@@ -545,19 +531,13 @@ def test_a_robot_whose_publisher_has_gone_is_not_used_before_that_is_noticed(
     assert uses(arm, 'arm')
 
 
-def test_of_two_robots_none_is_driven_after_the_worker_of_the_first_has_crashed(
-        bench, second_of, monkeypatch):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-    arm = bench(joints=JOINTS, state_timeout=9.0)
-    worker = arm.node._configuration._worker
-    take = worker.take
+def test_of_two_robots_none_is_driven_after_the_worker_has_crashed(bare, second_of, monkeypatch):
+    def crash(*_):
+        raise WorkerError('killed')
 
-    def crash():
-        answer = take()
-        return answer and answer._replace(result=WorkerError('killed'))
-
+    arm = bare
     with monkeypatch.context() as patch:
-        patch.setattr(worker, 'take', crash)
+        patch.setattr(WorkerProcess, 'ask', crash)
         arm.description.publish(String(data=ARM))
         arm.until(lambda: 'killed' in arm.told('robot_description'))
     publish(arm, second_of(arm), OTHER)
@@ -565,8 +545,7 @@ def test_of_two_robots_none_is_driven_after_the_worker_of_the_first_has_crashed(
     assert uses(arm, 'arm') and sends_nothing(arm)
 
 
-def test_a_parameter_that_describes_no_usable_robot_decides_nothing(bench, second_of, monkeypatch):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+def test_a_parameter_that_describes_no_usable_robot_decides_nothing(bench, second_of):
     arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=BROKEN.replace(
         'name="arm"', 'name="third"'))
     arm.until(lambda: 'nowhere' in arm.told('robot_description'))
@@ -579,8 +558,8 @@ def test_a_parameter_that_describes_no_usable_robot_decides_nothing(bench, secon
 def test_another_robot_of_the_same_name_has_not_been_driven(arm, second):
     disable(arm)
     arm.describe(FLIPPED)
-    arm.until(lambda: arm.node._configuration.description == FLIPPED
-              and arm.node._configuration.waiting_policy is None)
+    arm.until(lambda: arm.changes.description == FLIPPED
+              and arm.changes.waiting_policy is None)
     publish(arm, second, OTHER)
     assert arm.call(SetBool, 'enable', data=True).success
     arm.settle(0.3)
@@ -590,10 +569,8 @@ def test_another_robot_of_the_same_name_has_not_been_driven(arm, second):
 def test_the_reason_is_that_of_the_present(arm, second):
     arm.describe(OTHER)
     assert 'the node is enabled' in arm.told('robot_description')
-    publisher = second.create_publisher(String, 'robot_description', LATCHED)
+    begin_to_publish(arm, second, ARM)
     arm.until(lambda: len(names(arm)) == 2)
-    arm.connect(publisher)
-    publisher.publish(String(data=ARM))
     disable(arm)
     arm.until(lambda: '/robot/second publish' in arm.told('robot_description'))
 
@@ -603,7 +580,7 @@ def test_a_description_that_is_refused_hides_no_robot_that_is_withheld(arm, seco
     arm.description.publish(String(data=BROKEN))
     arm.until(lambda: 'nowhere' in arm.told('robot_description'))
     publish_again(arm, IDENTIFIED)
-    arm.until(lambda: "'other_arm'" in arm.told('robot_description'))
+    until_told_of_other(arm)
 
 
 def test_what_the_parameter_asks_for_is_forgotten_by_no_publisher(arm, second):
@@ -615,7 +592,7 @@ def test_what_the_parameter_asks_for_is_forgotten_by_no_publisher(arm, second):
     arm.until(lambda: len(names(arm)) == 1)
     arm.settle(0.3)
     disable(arm)
-    arm.until(lambda: arm.node._configuration.description == FLIPPED)
+    arm.until(lambda: arm.changes.description == FLIPPED)
 
 
 def test_after_an_unusable_parameter_the_publisher_that_is_left_describes_the_robot(two):
@@ -628,13 +605,12 @@ def test_after_an_unusable_parameter_the_publisher_that_is_left_describes_the_ro
     assert uses(arm, 'arm')
 
 
-def test_a_robot_that_nobody_was_driven_with_is_replaced_at_once(bench):
-    arm = bench(joints=JOINTS, state_timeout=9.0)
-    stop_receiving(arm)
-    arm.describe(ARM)
-    assert answers(arm, ARM)
-    arm.describe(OTHER)
-    assert answers(arm, OTHER)
+def test_a_robot_that_nobody_was_driven_with_is_replaced_at_once(bare):
+    stop_receiving(bare)
+    bare.describe(ARM)
+    assert answers(bare, ARM)
+    bare.describe(OTHER)
+    assert answers(bare, OTHER)
 
 
 def test_what_waits_is_reported_again_when_another_robot_is_forgotten(arm, second):
@@ -645,12 +621,11 @@ def test_what_waits_is_reported_again_when_another_robot_is_forgotten(arm, secon
     arm.until(lambda: 'is not used yet' in arm.told('robot_description'))
 
 
-def test_a_robot_for_which_the_parameter_was_set_is_used_with_a_later_text_of_it(arm, monkeypatch):
+def test_a_robot_for_which_the_parameter_was_set_is_used_with_a_later_text_of_it(arm):
     later = OTHER.replace('mass value="3.0"', 'mass value="3.1"')
     disable(arm)
-    with monkeypatch.context() as patch:
-        patch.setattr(arm.node._configuration._worker, 'take', lambda: None)
-        assert arm.node.set_parameters([Parameter('robot_description', value=OTHER)])[0].successful
+    with answers_held():
+        set_description(arm, OTHER)
         arm.begin_to_describe(later)
     assert uses(arm, 'other_arm')
     assert not arm.told('robot_description')
