@@ -63,16 +63,6 @@ def test_a_priority_that_is_refused_is_said(monkeypatch):
     assert 'rtprio 50' in said
 
 
-def test_every_thread_gets_the_priority(monkeypatch):
-    given = {}
-    monkeypatch.setattr(
-        os, 'sched_setscheduler',
-        lambda thread, policy, parameter: given.update({thread: parameter.sched_priority}))
-    assert process.raise_priority(50) == ''
-    threads = {*map(int, os.listdir('/proc/self/task'))} - background_threads()
-    assert given == dict.fromkeys(threads, 50)
-
-
 def test_a_thread_that_ends_meanwhile_keeps_no_other_from_its_priority(monkeypatch):
     given, threads = [], sorted(map(int, os.listdir('/proc/self/task')))
 
@@ -87,13 +77,16 @@ def test_a_thread_that_ends_meanwhile_keeps_no_other_from_its_priority(monkeypat
     assert {*given} == {*threads, 999999999} - background_threads()
 
 
-def test_a_thread_beside_the_cycle_does_not_get_the_priority(monkeypatch):
-    given, done = [], threading.Event()
+def test_every_thread_gets_the_priority_but_those_beside_the_cycle(monkeypatch):
+    given, done = {}, threading.Event()
     thread = BackgroundThread(target=done.wait, daemon=True)
     thread.start()
     monkeypatch.setattr(
-        os, 'sched_setscheduler', lambda thread, policy, parameter: given.append(thread))
+        os, 'sched_setscheduler',
+        lambda thread, policy, parameter: given.update({thread: parameter.sched_priority}))
     assert process.raise_priority(50) == ''
+    others = {*map(int, os.listdir('/proc/self/task'))} - background_threads()
+    assert given == dict.fromkeys(others, 50)
     assert threading.get_native_id() in given
     assert thread.native_id not in given
     done.set()
@@ -205,27 +198,27 @@ def test_little_shared_memory_is_said_with_the_rest_and_the_remedy(little_shared
         assert words in warning
 
 
-def test_on_the_local_host_shared_memory_is_used_whatever_the_transports(
-        little_shared_memory, monkeypatch):
-    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    assert process.shared_memory_warning('rmw_fastrtps_cpp') != ''
+FAST, UDP = 'rmw_fastrtps_cpp', {'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}
 
 
-def test_shared_memory_that_is_not_used_is_not_said(little_shared_memory, monkeypatch):
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
-    assert process.shared_memory_warning('rmw_cyclonedds_cpp') == ''
-    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
-    assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''
+@pytest.mark.parametrize('middleware, environment, is_used', [
+    (FAST, {**UDP, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, True),
+    (FAST, {**UDP, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, False),
+    ('rmw_cyclonedds_cpp', {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, False)])
+def test_little_shared_memory_is_said_where_it_is_used(
+        little_shared_memory, monkeypatch, middleware, environment, is_used):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert bool(process.shared_memory_warning(middleware)) is is_used
 
 
 def test_enough_shared_memory_or_none_at_all_is_not_said(monkeypatch):
     enough = SimpleNamespace(f_bavail=4096, f_frsize=4096)
     monkeypatch.setattr(process.os, 'statvfs', lambda _: enough)
-    assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''
+    assert process.shared_memory_warning(FAST) == ''
     monkeypatch.undo()
     monkeypatch.setattr(process, 'SHARED_MEMORY', '/no/such/folder')
-    assert process.shared_memory_warning('rmw_fastrtps_cpp') == ''
+    assert process.shared_memory_warning(FAST) == ''
 
 
 def test_it_is_said_before_the_middleware_starts(monkeypatch):
