@@ -50,6 +50,10 @@ def weight(text):
     return Robot.from_urdf(text, engine='textbook').gravity([0.0])
 
 
+def wait_for_robot(node):
+    node.until(lambda: node.node.policy)
+
+
 @pytest.fixture
 def held(monkeypatch):
     """Hold answers of the worker back until the test says otherwise."""
@@ -66,7 +70,7 @@ def test_the_first_robot_is_compiled_without_the_node_standing_still(bench, held
     node.settle()
     assert node.node.policy is None
     held['open'] = True
-    node.until(lambda: node.node.policy)
+    wait_for_robot(node)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
 
 
@@ -75,7 +79,7 @@ def test_the_old_robot_goes_on_while_the_new_one_is_compiled(bench, held):
     held['open'] = True
     node = bench(joints=['pin'], state_timeout=9.0)
     node.begin_to_describe(old)
-    node.until(lambda: node.node.policy)
+    wait_for_robot(node)
     held['open'] = False
     node.begin_to_describe(new)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(old))
@@ -94,17 +98,24 @@ def test_of_two_robots_in_a_row_the_later_one_comes_into_force(bench, held):
     node.begin_to_describe(rod())
     node.begin_to_describe(later)
     held['open'] = True
-    node.until(lambda: node.node.policy)
+    wait_for_robot(node)
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(later))
 
 
-def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, monkeypatch):
+@pytest.fixture
+def fail_to_compile(monkeypatch):
+    """Return a function after which no robot can be compiled any more."""
     def fail(*_):
         raise CompilerError('the compiler has had enough')
-    monkeypatch.setattr(WorkerProcess, 'ask', fail)
+
+    return lambda: monkeypatch.setattr(WorkerProcess, 'ask', fail)
+
+
+def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, fail_to_compile):
+    fail_to_compile()
     node = bench(joints=['pin'])
     node.begin_to_describe(rod())
-    node.until(lambda: node.refused('robot_description'))
+    node.until(lambda: 'the compiler has had enough' in node.told('robot_description'))
     assert node.node.policy is None
 
 
@@ -137,14 +148,12 @@ def test_diagnostics_say_how_far_a_compilation_is_and_the_log_when_it_begins_and
     assert re.fullmatch(
         r'compiling kernel \d of 9 \(\w+\), \d+\.\d s so far', compilation(first))
     assert first.message.endswith(compilation(first))
-    node.until(lambda: 'kernel 9 of 9' in node.node._diagnostics.compiling)
     node.until(lambda: 'kernel 9 of 9' in compilation(node.diagnostics[-1]))
     assert node.node.policy is None
     assert begins_and_ends(capfd) == (1, 0)
     held['open'] = True
-    node.until(lambda: node.node.policy)
+    wait_for_robot(node)
     assert begins_and_ends(capfd) == (0, 1)
-    assert not node.node._diagnostics.compiling
     node.until(lambda: not compilation(node.diagnostics[-1]))
 
 
@@ -154,7 +163,8 @@ def test_the_log_says_now_and_then_how_far_a_compilation_is(
     monkeypatch.setattr(build_report, 'PROGRESS_PERIOD', period)
     node = bench(joints=['pin'])
     node.begin_to_describe(new_rod())
-    node.until(lambda: 'kernel 9 of 9' in node.node._diagnostics.compiling)
+    node.until(lambda: node.diagnostics
+               and 'kernel 9 of 9' in compilation(node.diagnostics[-1]))
     node.settle()
     log = capfd.readouterr().err
     pattern = r'compiling kernel 9 of 9 \(\w+\), \d+\.\d s so far'
@@ -168,7 +178,7 @@ def test_of_a_robot_that_is_compiled_nothing_is_said(bench, held, capfd):
     for begins_and_ends_once in ((1, 1), (0, 0)):
         node = bench(joints=['pin'])
         node.describe(text)
-        node.until(lambda node=node: node.node.policy)
+        wait_for_robot(node)
         assert begins_and_ends(capfd) == begins_and_ends_once
         assert not any(map(compilation, node.diagnostics)) or begins_and_ends_once == (1, 1)
 
@@ -180,9 +190,12 @@ def test_a_request_that_is_replaced_is_not_said_to_be_compiled_any_more(bench, h
     node.describe(compiled)
     held['open'] = False
     node.begin_to_describe(new_rod())
-    node.until(lambda: node.node._diagnostics.compiling)
+    node.until(lambda: node.diagnostics and compilation(node.diagnostics[-1]))
     node.begin_to_describe(compiled)  # in use: nothing is built
-    assert not node.node._diagnostics.compiling
+    node.settle()
+    node.diagnostics.clear()
+    node.until(lambda: node.diagnostics)
+    assert not compilation(node.diagnostics[-1])
 
 
 # ---- payloads -----------------------------------------------------------------------------------
@@ -211,7 +224,7 @@ def rod_at_work(bench, held):
     held['open'] = True
     node = bench(joints=['pin'], state_timeout=9.0)
     node.begin_to_describe(text)
-    node.until(lambda: node.node.policy)
+    wait_for_robot(node)
     held['open'] = False
     return node, text
 
@@ -255,20 +268,12 @@ def test_the_transition_of_a_payload_counts_once_it_is_compiled(rod_at_work, hel
 
 
 def test_a_payload_that_cannot_be_compiled_is_said_and_the_robot_goes_on(
-        rod_at_work, held, monkeypatch, capfd):
-    def fail(*_):
-        raise CompilerError('the compiler has had enough')
+        rod_at_work, held, fail_to_compile):
     node, text = rod_at_work
-    monkeypatch.setattr(WorkerProcess, 'ask', fail)
+    fail_to_compile()
     assert carry(node).success
     held['open'] = True
-    logged = []
-
-    def is_said():
-        logged.append(capfd.readouterr().err)
-        return 'the compiler has had enough' in ''.join(logged)
-
-    node.until(is_said)
+    node.until(lambda: 'the compiler has had enough' in node.told('model'))
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
     assert not node.node.policy.robot.payloads
 

@@ -15,6 +15,7 @@
 
 from array import array
 from functools import lru_cache
+from itertools import cycle
 import os
 import signal
 from threading import enumerate as threads, Event
@@ -235,18 +236,6 @@ def test_points_without_velocities_are_warned_about(arm):
     assert list(reply.report.motion.velocity_jump_times) == [0.0, 1.0, 2.0]
 
 
-@pytest.mark.parametrize('limits, message', [
-    ({'name': ['elbo']}, "limits names 'elbo', which is no moving joint"),
-    ({'name': ['elbow'], 'jerk': [1.0, 2.0]}, 'limits has 2 values of jerk for 1 names'),
-    ({'name': ['elbow'], 'velocity': [-1.0]}, "limits has -1.0 as the velocity of joint 'elbow'"),
-    ({'name': ['elbow'], 'velocity': [float('nan')]}, 'limits has nan as the velocity'),
-])
-def test_limits_that_are_none_are_refused(arm, limits, message):
-    reply = fill(arm, limits=MotionLimits(**limits))
-    assert not reply.success
-    assert message in reply.message
-
-
 def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
     later = [(1.0, [0.5, 0.2])]
     reply = fill(arm, later)
@@ -334,6 +323,13 @@ NOT_FINITE = [(0.0, [0.0, 0.5]), (1.0, [float('nan'), 0.5])]
     ({'start': JointState(name=['elbow'], position=[0.0], velocity=[0.0, 0.0])},
      '2 values of velocity for 1 names'),
     ({'start': JointState(name=['elbow'], position=[float('inf')])}, 'must be finite'),
+    ({'limits': MotionLimits(name=['elbo'])}, "limits names 'elbo', which is no moving joint"),
+    ({'limits': MotionLimits(name=['elbow'], jerk=[1.0, 2.0])},
+     'limits has 2 values of jerk for 1 names'),
+    ({'limits': MotionLimits(name=['elbow'], velocity=[-1.0])},
+     "limits has -1.0 as the velocity of joint 'elbow'"),
+    ({'limits': MotionLimits(name=['elbow'], velocity=[float('nan')])},
+     'limits has nan as the velocity'),
 ])
 def test_what_cannot_be_filled_is_answered_with_the_reason(fields, said):
     request = Fill.Request(**{'trajectory': message(SWING), **fields})
@@ -446,7 +442,7 @@ def test_a_joint_that_the_trajectory_omits_is_held_by_its_effort_at_the_referenc
     assert abs(last.effort[1]) > 1.0
 
 
-def test_without_a_reference_it_is_held_where_it_is_measured_if_no_position_is_commanded():
+def test_without_a_reference_it_is_held_where_it_is_measured():
     effort_only = ControllerRules(omitted_joints_stay_where_commanded=False)
     reply = filled_elbow(beside(effort_only, controller_joints=JOINTS))
     assert reply.success, reply.message
@@ -502,7 +498,7 @@ def test_a_request_waits_for_a_state_that_is_late(bench, monkeypatch):
     monkeypatch.setattr(fill_service, 'LONGEST_WAIT', PATIENCE)
     arm = with_robot(bench(joints=JOINTS, state_timeout=0.05), ARM)
     arm.answer(JOINTS, [0.1, 0.2])
-    arm.until(lambda: not arm.node.policy.states.is_fresh(arm.node._clocks.steady()))
+    arm.settle(0.1)
     client = arm.peer.create_client(Fill, 'inverse_dynamics/fill_trajectory_efforts')
     arm.until(client.service_is_ready)
     future = client.call_async(Fill.Request(trajectory=message(LATER)))
@@ -510,30 +506,55 @@ def test_a_request_waits_for_a_state_that_is_late(bench, monkeypatch):
     assert future.result().success, future.result().message
 
 
-@pytest.mark.parametrize('comes', [True, False])
-def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch, comes):
+@pytest.fixture
+def measured():
+    """Return a policy that has received a state at 1 s, which is old after 0.1 s."""
     policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
+    return policy
+
+
+@pytest.fixture
+def fill_later(measured):
+    """Return a function that fills a motion which begins later, at times that a function tells."""
+    node = Node('filling')
+
+    def fill_later(now):
+        service = fill_service.FillService(
+            ServiceOwner(node, lambda: measured, now, WorkerProcess(pytest.fail))).services
+        return service['fill_trajectory_efforts'].answer(
+            measured, Fill.Request(trajectory=message(LATER)))
+
+    yield fill_later
+    node.destroy_node()
+
+
+def answer_of_process(question):
+    """Return what the process would answer."""
+    return {'response': fill_answer.answer_bytes(
+        question['request'], ARM_ROBOT, question['context'])}
+
+
+@pytest.mark.parametrize('comes', [True, False])
+def test_the_wait_begins_when_the_process_has_refused_a_stale_state(
+        measured, fill_later, monkeypatch, comes):
     now, asked = [1.2], []
 
     def ask(self, question):
         asked.append(now[0])
         now[0] += 3.0  # as long as a busy machine may take to start the process
-        return {'response': fill_answer.answer_bytes(
-            question['request'], ARM_ROBOT, question['context'])}
+        return answer_of_process(question)
 
     def sleep(seconds):
         now[0] += seconds
         if comes:
-            policy.take_joint_state(
+            measured.take_joint_state(
                 MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(now[0], RosTime(2)))
 
     monkeypatch.setattr(WorkerProcess, 'ask', ask)
     monkeypatch.setattr(fill_service, 'monotonic', lambda: now[0])
     monkeypatch.setattr(fill_service, 'sleep', sleep)
-    service = fill_service.FillService(
-        ServiceOwner(Node('filling'), lambda: policy, lambda: now[0], WorkerProcess(pytest.fail)))
-    response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
+    response = fill_later(lambda: now[0])
     assert response.success == comes
     assert len(asked) == 1 + comes
     if not comes:
@@ -541,45 +562,46 @@ def test_the_wait_begins_when_the_process_has_refused_a_stale_state(monkeypatch,
         assert 'stale' in response.message
 
 
-def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(monkeypatch):
+def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(
+        fill_later, monkeypatch):
     """Then no state is waited for any more, since nothing would be done with it."""
-    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
-    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     happened = []
+    # Each state is old whenever it is read, and fresh when it is waited for.
+    times = cycle([*[('read', 1.2)] * fill_service.ATTEMPTS, ('waited', 1.0)])
 
     def ask(self, question):
         happened.append('refused')
-        return {'response': fill_answer.answer_bytes(
-            question['request'], ARM_ROBOT, question['context'])}
+        return answer_of_process(question)
 
-    def becomes_fresh(self, policy):
-        happened.append('waited')
-        return True  # and is stale again when it is read
+    def now():
+        what, time = next(times)
+        happened.extend(['waited'] if what == 'waited' else [])
+        return time
 
     monkeypatch.setattr(WorkerProcess, 'ask', ask)
-    monkeypatch.setattr(fill_service.FillService, '_becomes_fresh', becomes_fresh)
-    service = fill_service.FillService(
-        ServiceOwner(Node('filling'), lambda: policy, lambda: 1.2, WorkerProcess(pytest.fail)))
-    response = service._fill(policy, Fill.Request(trajectory=message(LATER)))
+    response = fill_later(now)
     assert not response.success and 'stale' in response.message
     assert happened == ['refused', *['waited', 'refused'] * (fill_service.MAX_REFUSALS - 1)]
 
 
-def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(monkeypatch):
-    policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
-    times = iter([1.0, 1.2])
+def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(
+        measured, fill_later, monkeypatch):
+    times, contexts = iter([1.05, 1.25]), []
 
     def receive_meanwhile(*arguments):
-        if policy.states.age(9.0) > 8.0:  # of the state at 0.95 s, until now the newest
-            policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.15, RosTime(2)))
+        if measured.states.age(9.0) == 8.0:  # of the state at 1 s, until now the newest
+            measured.take_joint_state(
+                MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.2, RosTime(2)))
         return fill_answer.fill_context(*arguments)
 
-    policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(0.95, RosTime(1)))
+    def ask(self, question):
+        contexts.append(question['context'])
+        return answer_of_process(question)
+
     monkeypatch.setattr(fill_service, 'fill_context', receive_meanwhile)
-    service = fill_service.FillService(ServiceOwner(
-        Node('filling'), lambda: policy, lambda: next(times), WorkerProcess(pytest.fail)))
-    context, is_stale = service._context(policy)
-    assert not is_stale
+    monkeypatch.setattr(WorkerProcess, 'ask', ask)
+    assert fill_later(lambda: next(times)).success
+    context, = contexts
     assert context.velocities and not context.stale
 
 
@@ -601,9 +623,10 @@ def test_closing_does_not_wait_for_a_long_trajectory():
     services = Services(node, lambda: Policy(ARM_ROBOT, Settings()))
     client = node.create_client(Fill, '~/fill_trajectory_efforts')
     assert client.wait_for_service(PATIENCE)
+    assert services.process.pid is None  # the first request starts it
     future = client.call_async(Fill.Request(trajectory=message(LONG), max_points=20_000))
-    until(lambda: services.process._process is not None)
-    os.kill(services.process._process.pid, signal.SIGSTOP)  # as if it took for ever
+    until(lambda: services.process.pid)
+    os.kill(services.process.pid, signal.SIGSTOP)  # as if it took for ever
     services.close()
     assert 'services' not in [thread.name for thread in threads()]
     rclpy.spin_until_future_complete(node, future, timeout_sec=PATIENCE)

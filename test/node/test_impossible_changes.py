@@ -32,6 +32,15 @@ def holds(arm) -> bool:
     return np.allclose(arm.answer(JOINTS, Q), GRAVITY)
 
 
+def disable(arm):
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: not arm.sends(JOINTS, Q))
+
+
+def wait_for_friction_notice(arm):
+    arm.until(lambda: arm.sends(JOINTS, Q) and 'times its effort limit' in arm.told('model'))
+
+
 @pytest.fixture(params=[True, False], ids=['sending', 'disabled before the first state'])
 def arm(bench, request, short_fade):
     """Return an arm that is driven, or one that has received no state yet."""
@@ -103,14 +112,12 @@ def test_friction_beyond_the_effort_limit_while_the_arm_is_driven(
     assert not result.successful
     assert 'times its effort limit' in result.reason and "'elbow'" in result.reason
     assert arm.node.get_parameter(f'{name}.elbow').value == possible
-    assert arm.call(SetBool, 'enable', data=False).success
-    arm.until(lambda: not arm.sends(JOINTS, Q))
+    disable(arm)
     assert arm.set_parameter(f'{name}.elbow', impossible).successful
 
 
 def test_friction_that_is_too_large_already_may_become_smaller(arm):
-    assert arm.call(SetBool, 'enable', data=False).success
-    arm.until(lambda: not arm.sends(JOINTS, Q))
+    disable(arm)
     assert arm.set_parameter('friction.elbow', 80.0).successful
     assert arm.call(SetBool, 'enable', data=True).success
     arm.until(lambda: arm.sends(JOINTS, Q))
@@ -150,11 +157,10 @@ def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(bench, chang
     arm.describe(ARM.replace('damping="0.5"', 'damping="1e4"'))
     arm.until(lambda: holds(arm))
     assert arm.set_parameter(*change).successful  # needs another model
-    arm.until(lambda: arm.sends(JOINTS, Q) and 'times its effort limit' in arm.told('model'))
+    wait_for_friction_notice(arm)
     robot = arm.node.policy.robot
     assert holds(arm)
-    assert arm.call(SetBool, 'enable', data=False).success
-    arm.until(lambda: not arm.sends(JOINTS, Q))
+    disable(arm)
     arm.until(lambda: arm.node.policy.robot is not robot)
     arm.until(lambda: not arm.told('model'))
     assert max(abs(arm.node.policy.robot.friction([1.0, 1.0]))) > 1e3
@@ -165,7 +171,7 @@ def test_a_model_with_too_much_friction_is_used_when_that_is_corrected(bench):
     arm.describe(ARM)
     arm.until(lambda: holds(arm))
     assert arm.set_parameter('damping_positive.elbow', 1e4).successful
-    arm.until(lambda: arm.sends(JOINTS, Q) and 'times its effort limit' in arm.told('model'))
+    wait_for_friction_notice(arm)
     robot = arm.node.policy.robot
     assert arm.set_parameter('damping_positive.elbow', 0.25).successful
     arm.until(lambda: arm.node.policy.robot is not robot and not arm.told('model'))
@@ -175,7 +181,7 @@ def test_a_model_with_too_much_friction_is_used_when_that_is_corrected(bench):
 
 def wait_for_settled(arm):
     """Wait until a model is in use that takes the parameters that were set."""
-    arm.until(lambda: arm.sends(JOINTS, Q) and arm.node._configuration.is_settled)
+    arm.until(lambda: arm.sends(JOINTS, Q) and arm.is_settled())
 
 
 def test_a_stop_together_with_it_is_accepted_and_the_start_is_refused(arm):

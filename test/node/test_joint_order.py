@@ -18,7 +18,7 @@ from functools import partial
 import pytest
 from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
-from simulated_ros2_control import FITTING, GRAVITY, JOINTS, publish_state, Q, REST
+from simulated_ros2_control import FITTING, GRAVITY, JOINTS, publish_state, Q, REST, TOPIC
 
 pytestmark = pytest.mark.ros
 
@@ -70,7 +70,7 @@ def test_a_controller_that_is_loaded_again_at_once_is_asked_anew(
     controllers = start_controllers()
     arm = start_arm(start_from='zero')
     controllers.first_command(arm)
-    publisher = arm.node._effort_publishers.of_commands
+    publisher, = (each for each in arm.node.publishers if each.topic_name == TOPIC)
     controllers.unload()
     send_states_until(arm, lambda: publisher.get_subscription_count() == 0)
     publish_state(arm)

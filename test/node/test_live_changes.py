@@ -16,13 +16,13 @@
 from math import hypot, inf, nan
 
 from geometry_msgs.msg import Inertia, Vector3, Vector3Stamped
+from idle_worker import answers_held
 import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import monitor
 from ros2_rnea.node.models import configuration
-from ros2_rnea.node.worker.model_worker import ModelWorker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from sensor_msgs.msg import Imu
 from small_robots import ARM
@@ -85,6 +85,11 @@ def carrying(*masses, robot=BARE, link='tool', at=Q):
     return robot.gravity(at)
 
 
+def payloads(status):
+    """Return what a message in the diagnostics says about payloads."""
+    return {value.key: value.value for value in status.values if 'payload' in value.key}
+
+
 def turn(arm, vector, frame='', **more):
     x, y, z = vector
     gravity = Vector3Stamped(header=Header(frame_id=frame), vector=Vector3(x=x, y=y, z=z))
@@ -108,7 +113,8 @@ def test_payloads_are_carried_replaced_and_removed_by_name(arm):
     assert sends(arm, carrying(1.0, 0.5))
     assert carry(arm, mass=2.0).success
     assert sends(arm, carrying(2.0, 0.5))
-    assert len(arm.node._diagnostics.payloads) == 2
+    arm.until(lambda: arm.diagnostics and payloads(arm.diagnostics[-1]) == {
+        'payload box': '2 kg on tool', 'payload second': '0.5 kg on tool'})
     assert drop(arm).success
     assert sends(arm, carrying(0.5))
     assert drop(arm, name='second').success
@@ -146,13 +152,11 @@ def test_a_payload_that_is_suspicious_is_taken_with_a_word(arm):
     assert '; ' in reply.message and 'grams' in reply.message
 
 
-def test_a_payload_that_the_arm_cannot_hold_is_refused_before_a_model_is_built(
-        arm, monkeypatch):
+def test_a_payload_that_the_arm_cannot_hold_is_refused_at_once(arm):
     """Otherwise it would be removed after the answer, with the model that is built for it."""
     of_a_kilogram = carrying(1.0) - carrying()
     most = min((np.array([100.0, 40.0]) - carrying(3.0)) / of_a_kilogram)  # besides another one
-    with monkeypatch.context() as patch:
-        patch.setattr(ModelWorker, 'take', lambda _: None)
+    with answers_held():
         assert ask_to_carry(arm, name='other', mass=3.0).success
         reply = ask_to_carry(arm, mass=1.001 * most)
         assert not reply.success
@@ -164,12 +168,10 @@ def test_a_payload_that_the_arm_cannot_hold_is_refused_before_a_model_is_built(
 
 
 @pytest.mark.parametrize('gives_up', [False, True])
-def test_a_payload_waits_where_the_arm_has_moved_to_where_it_cannot_be_held(
-        arm, monkeypatch, gives_up):
+def test_a_payload_waits_where_it_cannot_be_held_any_more(arm, gives_up):
     upright, mass = [0.0, 0.0], 25.0
     arm.answer(JOINTS, upright)
-    with monkeypatch.context() as patch:
-        patch.setattr(ModelWorker, 'take', lambda _: None)
+    with answers_held():
         assert ask_to_carry(arm, mass=mass).success
         arm.answer(JOINTS, [1.0, 0.0])
     arm.until(lambda: 'not used yet' in arm.told('model'))
@@ -240,13 +242,6 @@ def test_a_payload_whose_link_has_gone_is_dropped_with_a_word(arm, capfd):
     assert sends(arm, carrying(0.5, link='lower'))
 
 
-def test_what_is_carried_is_in_the_diagnostics(arm):
-    assert carry(arm, mass=1.5).success
-    arm.until(lambda: any(
-        (value.key, value.value) == ('payload box', '1.5 kg on tool')
-        for status in arm.diagnostics for value in status.values))
-
-
 def test_the_transition_takes_the_time_of_the_request_in_place_of_blend_time(arm):
     assert carry(arm, mass=1.0, transition_time=30.0).success
     assert not sends(arm, carrying(1.0))
@@ -298,6 +293,21 @@ def test_without_a_measured_posture_only_the_axes_of_the_root_link_are_known(ben
     assert turn(arm, DOWN, 'base').success
 
 
+def measured(x=0.0, z=9.81, frame='base'):
+    """Return what an accelerometer at rest measures."""
+    return Imu(header=Header(frame_id=frame), linear_acceleration=Vector3(x=x, z=z))
+
+
+@pytest.fixture
+def imu(arm):
+    """Return the publisher of an IMU to which the arm listens."""
+    assert arm.set_parameter('gravity_time_constant', 0.0).successful
+    assert arm.set_parameter('gravity_from_imu', True).successful
+    publisher = arm.peer.create_publisher(Imu, 'imu', 10)
+    arm.connect(publisher)
+    return publisher
+
+
 def test_imu_tells_gravity_where_the_parameter_says_so_and_only_there(arm):
     publisher = arm.peer.create_publisher(Imu, 'imu', 10)
     arm.settle(0.2)
@@ -305,12 +315,10 @@ def test_imu_tells_gravity_where_the_parameter_says_so_and_only_there(arm):
     assert arm.set_parameter('gravity_time_constant', 0.0).successful
     assert arm.set_parameter('gravity_from_imu', True).successful
     arm.until(publisher.get_subscription_count)
-    up = Imu(header=Header(frame_id='base'), linear_acceleration=Vector3(x=-3.0, z=9.0))
-
     direction = 9.81 / hypot(3.0, 9.0) * np.array([3.0, 0.0, -9.0])  # not its size
 
     def is_in_use():
-        publisher.publish(up)
+        publisher.publish(measured(x=-3.0, z=9.0))
         return sends(arm, BARE.gravity(Q, gravity=direction))
 
     arm.until(is_in_use)
@@ -325,34 +333,26 @@ def test_an_imu_that_is_silent_is_told(arm, monkeypatch):
     assert arm.set_parameter('gravity_from_imu', True).successful
     arm.until(lambda: '-9.81' in arm.told('gravity_from_imu'))
     publisher = arm.peer.create_publisher(Imu, 'imu', 10)
-    up = Imu(header=Header(frame_id='base'), linear_acceleration=Vector3(z=9.81))
-    arm.until(lambda: publisher.publish(up) or not arm.told('gravity_from_imu'))
+    arm.until(lambda: publisher.publish(measured()) or not arm.told('gravity_from_imu'))
     arm.until(lambda: arm.told('gravity_from_imu'))
 
 
-def test_an_imu_with_a_turned_sign_is_refused_and_the_gravity_before_stays(arm):
-    assert arm.set_parameter('gravity_time_constant', 0.0).successful
-    assert arm.set_parameter('gravity_from_imu', True).successful
-    publisher = arm.peer.create_publisher(Imu, 'imu', 10)
-    arm.connect(publisher)
-    down = Imu(header=Header(frame_id='tool'), linear_acceleration=Vector3(z=-9.81))
-    arm.until(lambda: publisher.publish(down) or arm.refused('imu'))
+def test_an_imu_with_a_turned_sign_is_refused_and_the_gravity_before_stays(arm, imu):
+    down = measured(z=-9.81, frame='tool')
+    arm.until(lambda: imu.publish(down) or arm.refused('imu'))
     for word in ("'tool'", '[0.0, 0.0, -9.81]', 'gravity_tolerance'):
         assert word in arm.told('imu')
     assert sends(arm, BARE.gravity(Q))
     assert arm.set_parameter('gravity_tolerance', 3.15).successful
     upside_down = BARE.link_poses(Q)['tool'].rotation @ [0.0, 0.0, 9.81]
-    arm.until(lambda: publisher.publish(down) or sends(
+    arm.until(lambda: imu.publish(down) or sends(
         arm, BARE.gravity(Q, gravity=upside_down)))
 
 
-def test_an_imu_without_an_accelerometer_is_refused(arm):
-    assert arm.set_parameter('gravity_from_imu', True).successful
-    publisher = arm.peer.create_publisher(Imu, 'imu', 10)
-    arm.until(publisher.get_subscription_count)
-    without = Imu(header=Header(frame_id='base'), linear_acceleration=Vector3(z=9.81))
+def test_an_imu_without_an_accelerometer_is_refused(arm, imu):
+    without = measured()
     without.linear_acceleration_covariance[0] = -1.0
-    publisher.publish(without)
+    imu.publish(without)
     arm.until(lambda: arm.refused('imu'))
     assert '-1' in arm.told('imu')
 

@@ -86,7 +86,7 @@ def push(link='tool', x=4.0):
 
 
 def attach_box(arm):
-    arm.node._configuration.set_payload(Payload('box', 'tool', BOX))
+    arm.changes.set_payload(Payload('box', 'tool', BOX))
     arm.until(arm.is_settled)
     return ROBOT.with_payload('box', 'tool', BOX)
 
@@ -94,33 +94,38 @@ def attach_box(arm):
 # ---- changes that are judged --------------------------------------------------------------------
 
 
-def services_of(arm):
-    return model_services.ModelServices(ServiceOwner(
-        arm.node, lambda: arm.node.policy, arm.node._clocks.steady, arm.node._answers.process))
+@pytest.fixture
+def answer(arm):
+    """Return a function that answers a request where it is called, as the thread would do."""
+    process = WorkerProcess(pytest.fail)
+    services = model_services.ModelServices(ServiceOwner(
+        arm.node, lambda: arm.node.policy, lambda: 0.0, process)).services  # no state is old
+    yield lambda name, **fields: services[name].answer(
+        arm.node.policy, services[name].definition.Request(**fields))
+    process.close()
 
 
 @pytest.mark.parametrize('mass, is_used', [(500.0, False), (1.5, True)])
-def test_a_payload_counts_only_once_it_is_in_use(bench, monkeypatch, mass, is_used):
-    arm = with_robot(bench(
-        joints=JOINTS, state_timeout=9.0, payload_links=['tool'],
-        effort_limits__shoulder=60.0, effort_limits__elbow=60.0), ARM)
+def test_a_payload_counts_only_once_it_is_in_use(arm, answer, monkeypatch, mass, is_used):
+    for name, value in (('payload_links', ['tool']), ('effort_limits.shoulder', 60.0),
+                        ('effort_limits.elbow', 60.0)):
+        assert arm.set_parameter(name, value).successful
     arm.answer(['shoulder', 'elbow'], Q)
-    request = interfaces.ComputeMassMatrix.Request(**NAMED)
     meanwhile = []
     judged = Policy.check_held
 
     def observed(policy, *arguments, **named):
         assert policy.stages.judgement.twin.payloads and not policy.robot.payloads
-        meanwhile.append(services_of(arm)._mass_matrix(policy, request).mass_matrix)
+        meanwhile.append(answer('compute_mass_matrix', **NAMED).mass_matrix)
         judged(policy, *arguments, **named)
 
     monkeypatch.setattr(Policy, 'check_held', observed)
     box = replace(BOX, mass=mass)
     if is_used:
-        arm.node._configuration.set_payload(Payload('box', 'tool', box))
+        arm.changes.set_payload(Payload('box', 'tool', box))
     else:
         with pytest.raises(UnsafeChangeError):
-            arm.node._configuration.set_payload(Payload('box', 'tool', box))
+            arm.changes.set_payload(Payload('box', 'tool', box))
     (seen,) = meanwhile
     without = ROBOT.mass_matrix(Q)[::-1, ::-1]
     same(array(seen), without)
@@ -128,21 +133,19 @@ def test_a_payload_counts_only_once_it_is_in_use(bench, monkeypatch, mass, is_us
     same(array(mass_matrix(arm, **NAMED).mass_matrix), after.mass_matrix(Q)[::-1, ::-1])
 
 
-def test_forward_dynamics_is_computed_for_one_robot(arm, monkeypatch):
-    services, policy = services_of(arm), arm.node.policy
-    ask, asked = services._ask, []
+def test_forward_dynamics_is_computed_for_one_robot(arm, answer, monkeypatch):
+    policy, ask, asked = arm.node.policy, WorkerProcess.ask, []
 
-    def meanwhile_loaded(robot, method, **arguments):
-        asked.append(method)
-        result = ask(robot, method, **arguments)
+    def meanwhile_loaded(process, question):
+        asked.append(question['method'])
+        result = ask(process, question)
         policy.robot.set_gravity([0.0, 0.0, -1.62])  # another one is in use from here on
         policy.take_snapshot()
         return result
 
-    monkeypatch.setattr(services, '_ask', meanwhile_loaded)
     arm.answer(['shoulder', 'elbow'], Q, QD)
-    request = interfaces.ComputeForwardDynamics.Request(names=['shoulder'], positions=[0.3])
-    reply = services._forward_dynamics(policy, request)
+    monkeypatch.setattr(WorkerProcess, 'ask', meanwhile_loaded)
+    reply = answer('compute_forward_dynamics', names=['shoulder'], positions=[0.3])
     assert asked == ['forward_dynamics_with_locked_joints', 'inverse_dynamics']
     still = ROBOT.forward_dynamics_with_locked_joints(Q, [0.0, 0.0], [0.0, 0.0], ['elbow'])
     same(reply.state.effort, [ROBOT.inverse_dynamics(Q, [0.0, 0.0], still)[1], 0.0])
@@ -362,10 +365,6 @@ def test_every_state_is_answered_while_a_request_is_computed(arm, monkeypatch):
     assert future.result().message == 'released'
 
 
-def test_no_process_runs_before_the_first_request(arm):
-    assert arm.node._answers.process._process is None
-
-
 def test_the_process_compiles_nothing_and_calls_only_what_is_listed(tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     monkeypatch.delenv('ROS2_RNEA_ENGINE', raising=False)
@@ -378,16 +377,14 @@ def test_the_process_compiles_nothing_and_calls_only_what_is_listed(tmp_path, mo
     assert [*tmp_path.iterdir()] == []
 
 
-def test_with_interfaces_of_an_earlier_version_the_other_services_work(
-        bench, monkeypatch, capfd):
+def test_with_older_interfaces_the_other_services_work(bench, monkeypatch, capfd):
     monkeypatch.setattr(compute_services, 'HAS_MATRICES', False)
     arm = with_robot(bench(joints=JOINTS), ARM)
     assert arm.call(interfaces.ComputeGravity, 'compute_gravity', **NAMED).success
     assert 'ros2_rnea_interfaces is too old' in capfd.readouterr().err
 
 
-def test_with_requests_to_fill_of_an_earlier_version_the_node_says_so_and_goes_on(
-        bench, monkeypatch, capfd):
+def test_with_older_requests_to_fill_the_node_says_so_and_goes_on(bench, monkeypatch, capfd):
     monkeypatch.delattr(interfaces.FillTrajectoryEfforts.Request, 'limits')
     specification = spec_from_file_location('beside_older_interfaces', compute_services.__file__)
     loaded = module_from_spec(specification)
