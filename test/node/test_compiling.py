@@ -139,7 +139,7 @@ def compilation(status):
     return {value.key: value.value for value in status.values}.get('compilation', '')
 
 
-def test_diagnostics_say_how_far_a_compilation_is_and_the_log_when_it_begins_and_ends(
+def test_diagnostics_show_the_progress_and_the_log_both_ends(
         bench, held, capfd):
     node = bench(joints=['pin'])
     node.begin_to_describe(new_rod())

@@ -204,7 +204,7 @@ def test_the_friction_of_the_description_is_left_out_unless_it_is_asked_for(benc
     assert friction(arm) == pytest.approx([2.0, 3.0], rel=0.01)
 
 
-def test_friction_in_the_parameter_file_counts_from_the_start_and_for_other_descriptions(bench):
+def test_friction_of_the_parameter_file_counts_for_all_descriptions(bench):
     arm = bench(joints=JOINTS, damping__shoulder=2.0, friction__elbow=3)
     for description in (ARM, ARM.replace('mass value="1.0"', 'mass value="2.0"')):
         arm.describe(description)

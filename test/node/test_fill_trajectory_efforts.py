@@ -429,7 +429,7 @@ def filled_elbow(context, **fields):
 AT_REST = ([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
 
 
-def test_a_joint_that_the_trajectory_omits_is_held_by_its_effort_at_the_reference():
+def test_an_omitted_joint_is_held_at_the_reference():
     reply = filled_elbow(beside(reference=AT_REST))
     assert reply.success, reply.message
     assert 'shoulder at rest at 0.1000' in reply.message and 'elbow' not in reply.message
@@ -562,7 +562,7 @@ def test_the_wait_begins_when_the_process_has_refused_a_stale_state(
         assert 'stale' in response.message
 
 
-def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(
+def test_a_request_that_stays_refused_ends_without_another_wait(
         fill_later, monkeypatch):
     """Then no state is waited for any more, since nothing would be done with it."""
     happened = []
@@ -584,7 +584,7 @@ def test_a_request_that_is_refused_again_and_again_ends_with_its_last_refusal(
     assert happened == ['refused', *['waited', 'refused'] * (fill_service.MAX_REFUSALS - 1)]
 
 
-def test_a_message_that_arrives_while_the_state_is_read_does_not_make_it_stale(
+def test_a_message_during_the_reading_makes_no_state_stale(
         measured, fill_later, monkeypatch):
     times, contexts = iter([1.05, 1.25]), []
 

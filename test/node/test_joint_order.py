@@ -107,7 +107,7 @@ def test_a_driver_without_a_parameter_joints_is_sent_efforts_and_that_is_said_on
 # ---- a controller or driver that the parameter names --------------------------------------------
 
 
-def test_a_driver_that_the_parameter_names_needs_no_joints_if_it_receives_commands(
+def test_a_driver_that_the_parameter_names_needs_no_joints(
         start_arm, start_controllers):
     driver = start_controllers(
         topic='/robot/torques', name='motor_driver', parameters={'baud': 1})
@@ -116,7 +116,7 @@ def test_a_driver_that_the_parameter_names_needs_no_joints_if_it_receives_comman
     assert not arm.told('effort_controller')
 
 
-def test_several_receivers_of_which_none_is_known_to_be_the_controller_are_reported(
+def test_several_receivers_without_a_known_controller_are_reported(
         start_arm, start_controllers):
     start_controllers(
         topic='/robot/torques', name='motor_driver', parameters={'baud': 1})
@@ -161,7 +161,7 @@ def test_after_another_order_of_the_joints_the_last_command_is_no_evidence(
     assert controllers.first_command(arm, half) == pytest.approx(half[::-1], abs=0.01)
 
 
-def test_without_joints_what_is_published_by_name_is_no_command_that_the_controller_holds(
+def test_efforts_by_name_are_no_command_that_the_controller_holds(
         start_arm, start_controllers):
     controllers = start_controllers(parameters={'baud_rate': 1})
     arm = start_arm()

@@ -242,7 +242,7 @@ def test_another_robot_does_not_take_over_when_the_receiver_is_a_new_one(arm, se
     assert answers(arm, ARM)
 
 
-def test_a_robot_that_is_described_by_the_parameter_is_not_replaced_before_it_is_driven(bench):
+def test_a_robot_of_the_parameter_stays_before_it_is_driven(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM)
     arm.describe(IDENTIFIED)
     arm.describe(OTHER)
@@ -260,7 +260,7 @@ def test_what_is_withheld_stays_so_when_an_identified_model_is_used(arm, second)
     assert answers(arm, IDENTIFIED)
 
 
-def test_what_is_withheld_is_reported_when_another_model_is_waited_for_no_longer(
+def test_what_is_withheld_is_reported_when_no_model_waits_longer(
         bench, second_of):
     arm = bench(joints=JOINTS, state_timeout=9.0, friction_from='none')
     arm.describe(ARM.replace('damping="0.5"', 'damping="5000"'))
@@ -291,7 +291,7 @@ def two(bare, second_of):
     return arm, lambda: second.destroy_publisher(publisher)
 
 
-def test_nothing_is_sent_while_two_robots_are_described_none_of_which_was_driven(two):
+def test_nothing_is_sent_while_two_undriven_robots_are_described(two):
     arm, stop_other = two
     told = arm.told('publishers of robot_description')
     assert '/robot/peer' in told and '/robot/second' in told
@@ -473,7 +473,7 @@ def test_it_is_not_forgotten_when_that_of_the_robot_in_use_comes_again(arm, seco
     check_that_it_is_forgotten(arm)
 
 
-def test_it_is_forgotten_when_its_single_publisher_describes_the_robot_in_use_again(arm):
+def test_it_is_forgotten_when_its_single_publisher_corrects_it(arm):
     arm.describe(OTHER)
     assert "'other_arm'" in arm.told('robot_description')
     arm.description.publish(String(data=ARM))
@@ -621,7 +621,7 @@ def test_what_waits_is_reported_again_when_another_robot_is_forgotten(arm, secon
     arm.until(lambda: 'is not used yet' in arm.told('robot_description'))
 
 
-def test_a_robot_for_which_the_parameter_was_set_is_used_with_a_later_text_of_it(arm):
+def test_a_robot_of_the_parameter_is_used_with_later_texts(arm):
     later = OTHER.replace('mass value="3.0"', 'mass value="3.1"')
     disable(arm)
     with answers_held():

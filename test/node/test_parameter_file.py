@@ -189,7 +189,7 @@ def test_a_value_for_no_joint_is_no_parameter(declared, family):
 
 
 @pytest.mark.ros
-def test_a_parameter_without_a_value_is_refused_by_name_where_its_default_is_not_empty(declared):
+def test_a_parameter_without_a_value_is_refused_by_name(declared):
     values, refused = declared({'gravity': [], 'payload_links': []})
     assert values['gravity'] == [0.0, 0.0, -9.81]
     assert {name: str(error) for name, error in refused.items()} == {

@@ -181,8 +181,7 @@ def test_answers_that_always_come_late_count_in_the_end(world, latency):
     assert world.answers == [{'joints': ['shoulder']}]
 
 
-def test_a_node_that_has_just_appeared_is_asked_at_once_however_long_the_last_one_was_waited_for(
-        world):
+def test_a_node_that_has_just_appeared_is_asked_at_once(world):
     for _ in range(10 * POLLS_PER_REQUEST):
         world.reader.poll()
     before = len(world.names.requests)

@@ -188,7 +188,7 @@ def test_a_model_of_the_same_tree_is_not_read_and_loaded_again(
     assert is_in_use(arm, ARM)
 
 
-def test_a_model_of_the_same_tree_is_not_loaded_again_after_one_that_nobody_used(
+def test_the_same_tree_is_not_loaded_again_after_unused_models(
         arm, threads, monkeypatch, fastest_engine):
     made, check = [], Policy.check_held
     monkeypatch.setattr(
@@ -253,7 +253,7 @@ def test_other_joints_that_are_set_meanwhile_take_one_more_policy(bench, monkeyp
     assert made.count(threading.get_ident()) == 1
 
 
-def test_a_payload_that_no_effort_can_hold_is_refused_with_the_first_robot(bench):
+def test_a_payload_without_finite_effort_refuses_the_first_robot_too(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation',
                 payload_links=['lower'])
     with answers_held():
@@ -669,7 +669,7 @@ def test_a_model_whose_worker_has_failed_is_requested_again(bench, monkeypatch):
     arm.answer(JOINTS, [0.1, 0.2])
 
 
-def test_a_worker_that_dies_is_said_and_replaced_and_the_cycle_goes_on(bench, monkeypatch):
+def test_a_worker_that_dies_is_said_and_replaced_meanwhile(bench, monkeypatch):
     killed, keep_alive = [], WorkerProcess.keep_alive
 
     def keep_alive_once_killed(process):
@@ -766,7 +766,7 @@ def test_of_replaced_robots_and_policies_none_is_left(bench, fastest_engine):
 # ---- while a model is being built ---------------------------------------------------------------
 
 
-def test_a_model_that_takes_long_is_said_to_be_built_until_it_is_in_use(bench, monkeypatch):
+def test_a_long_build_is_said_until_its_model_is_used(bench, monkeypatch):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(OTHER_ARM)  # so that nothing of it is left to compile, which is said instead
     arm.describe(ARM)

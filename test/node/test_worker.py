@@ -296,7 +296,7 @@ def node_that_compiles(tmp_path):
         os.kill(number, signal.SIGKILL)
 
 
-def test_it_ends_with_a_node_that_is_killed_in_the_middle_of_a_compilation(node_that_compiles):
+def test_it_ends_with_a_node_killed_while_it_compiles(node_that_compiles):
     node, number = node_that_compiles
     assert is_running(number)
     node.kill()
@@ -418,7 +418,7 @@ def test_a_closed_one_answers_no_more(process):
 @pytest.mark.parametrize('answer', [
     b'no', b'', pickle.dumps(1), pickle.dumps([]), b'cnowhere\nto_be_found\n.',
     pickle.dumps({'error': 'annotations', 'text': ''})])
-def test_an_answer_that_cannot_be_read_is_an_error_and_the_process_is_ended(
+def test_an_answer_that_cannot_be_read_ends_the_process(
         process, monkeypatch, answer):
     assert_answers(process)
     running = process.pid
