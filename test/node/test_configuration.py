@@ -223,7 +223,7 @@ def test_springs_of_joints_count_over_the_description(bench):
 
 @pytest.mark.parametrize('name, said', [
     ('friction.elbw', "friction.elbw names no independent moving joint of 'arm'"),
-    ('assumed_positions.elbw', "assumed_positions.elbw names no independent moving joint of"),
+    ('assumed_positions.elbw', 'assumed_positions.elbw names no independent moving joint of'),
     ('lokahead', "no parameter 'lokahead'; did you mean 'lookahead'?")])
 def test_a_parameter_that_names_nothing_is_said(bench, capfd, name, said):
     bench(joints=JOINTS, **{name: 3.0}).describe(ARM)
