@@ -40,7 +40,7 @@ SURVIVED = 'survived'
 OUTCOMES = {0: SURVIVED, 1: 'noticed', 3: 'noticed', 33: 'called by none of the tests'}
 """What the codes of mutmut mean; others are those of a test that never ended, or crashed."""
 
-TEXT = r'''^\s*(raise \w+\()?f?['"][^'"]* [^'"]* '''
+TEXT = '^\\s*(raise \\w+\\()?f?[\'"][^\'"]* [^\'"]* '
 """A line that begins with a text of several words, as those for people do."""
 
 
