@@ -123,9 +123,11 @@ def bench(request, shared_workers, monkeypatch, own_records):
 
     See above for which tests run on both executors.  The last commands of its nodes are
     recorded in a folder of the test, and their time does not run on while the machine is busy.
+    They look around more often, so that tests wait less for what they notice.
     """
     if request.param == 'events' and EVENTS_EXECUTOR is None:
         pytest.skip('this rclpy has no EventsExecutor')
+    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     shared_workers.install(monkeypatch)
     clock = PatientClock()
     clock.install(monkeypatch)
@@ -147,7 +149,6 @@ def start_arm(bench, monkeypatch):
 
     It waits for as long as it takes to discover who receives, and until a controller answers.
     """
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     monkeypatch.setattr(receivers, 'LONGEST_WAIT', inf)
     monkeypatch.setattr(receivers, 'LONGEST_PAUSE', inf)
 

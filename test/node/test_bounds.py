@@ -51,7 +51,7 @@ from ros2_rnea.model.description import (
     LinkDescription,
     RobotDescription,
 )
-from ros2_rnea.node import bounds, diagnostics, monitor, parameter_requests
+from ros2_rnea.node import bounds, diagnostics, parameter_requests
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.models import configuration
 from ros2_rnea.node.topics.serialized_states import MAX_LAYOUT_BYTES, StateReader
@@ -98,9 +98,8 @@ class TimedNode(InverseDynamicsNode):
 
 
 @pytest.fixture
-def arm(bench, monkeypatch):
+def arm(bench):
     """Return an arm whose effort is that of gravity, and whose callbacks are timed."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)  # the node subscribes to joy in its check
     arm = bench(create=TimedNode, joints=JOINTS, state_timeout=10.0, dead_man_button=0,
                 dead_man_timeout=10.0)
     arm.describe(ARM)

@@ -17,7 +17,7 @@ import pytest
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.node import diagnostics, monitor
+from ros2_rnea.node import diagnostics
 from ros2_rnea.node.models.configuration import Configuration
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot, ROVER
@@ -31,8 +31,7 @@ IMPOSSIBLE = ARM.replace('ixx="0.02"', 'ixx="0.2"')
 
 @pytest.fixture
 def often(monkeypatch):
-    """Let the node look around, and end notices, more often."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+    """Let the node end notices more often."""
     monkeypatch.setattr(diagnostics, 'PERIOD', 0.05)
 
 

@@ -15,7 +15,6 @@
 
 from controller_node import Controller
 import pytest
-from ros2_rnea.node import monitor
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -25,9 +24,8 @@ Q = [0.3, -0.8]
 
 
 @pytest.fixture
-def start(bench, monkeypatch):
+def start(bench):
     """Return a function that starts the arm, with these controllers beside it."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     started = []
 
     def start(**controllers):

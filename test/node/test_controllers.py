@@ -31,12 +31,6 @@ JTC = {
     'allow_nonzero_velocity_at_trajectory_end': False}
 
 
-@pytest.fixture(autouse=True)
-def often(monkeypatch):
-    """Let the node look around more often."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-
-
 @pytest.fixture
 def start(bench):
     """Return functions that start the arm and a controller beside it."""

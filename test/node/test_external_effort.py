@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.node import monitor
 from ros2_rnea.node.models.configuration import Configuration
 from sensor_msgs.msg import JointState
 from small_robots import ARM
@@ -36,12 +35,6 @@ OBSERVING = {
     'joints': JOINTS, 'state_timeout': 9.0, 'robot_description': ARM,
     'observe_external_effort': True, 'external_wrench_link': 'tool',
     'external_effort_threshold__shoulder': 1.0}
-
-
-@pytest.fixture(autouse=True)
-def often(monkeypatch):
-    """Let the node look around more often."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
 
 
 class Arm:

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
-from ros2_rnea.node import monitor
 from sensor_msgs.msg import Imu
 from small_robots import ARM
 from std_msgs.msg import Header
@@ -33,9 +32,8 @@ ACROSS = [9.81, 0.0, 0.0]
 
 
 @pytest.fixture
-def arm(bench, monkeypatch):
+def arm(bench):
     """Return an arm that sends its efforts."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     arm = bench(joints=JOINTS, state_timeout=10.0)
     arm.describe(ARM)
     arm.answer(JOINTS, Q)

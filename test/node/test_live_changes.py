@@ -38,12 +38,6 @@ BARE = Robot.from_urdf(ARM)
 DOWN = [0.0, 0.0, -9.81]
 
 
-@pytest.fixture(autouse=True)
-def often(monkeypatch):
-    """Let the node look around more often."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-
-
 @pytest.fixture
 def arm(bench):
     """Return an arm that sends its efforts."""

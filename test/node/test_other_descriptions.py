@@ -37,12 +37,6 @@ OTHER = ARM.replace('name="arm"', 'name="other_arm"').replace(
     'mass value="1.0"', 'mass value="3.0"')
 
 
-@pytest.fixture(autouse=True)
-def often(monkeypatch):
-    """Let the node look around more often."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
-
-
 @pytest.fixture
 def bare(bench):
     """Return an arm that has no robot yet."""

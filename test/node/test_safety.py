@@ -506,8 +506,7 @@ def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(b
 
 
 def test_limits_above_those_of_the_description_count_and_are_told_once_per_change(
-        bench, monkeypatch, capfd):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+        bench, capfd):
     arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=90.0)
     arm.describe(ARM)
     arm.settle(0.3)
@@ -523,8 +522,7 @@ def test_limits_above_those_of_the_description_count_and_are_told_once_per_chang
     arm.until(lambda: not arm.told('effort limits'))
 
 
-def test_a_limit_in_place_of_a_placeholder_is_not_told(bench, monkeypatch):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+def test_a_limit_in_place_of_a_placeholder_is_not_told(bench):
     arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=9000.0)
     arm.describe(ARM.replace('effort="100.0"', 'effort="0"'))
     arm.settle(0.3)

@@ -18,7 +18,6 @@ from lifecycle_msgs.srv import ChangeState
 import numpy as np
 import pytest
 from ros2_rnea import Robot
-from ros2_rnea.node import monitor
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from ros2_rnea.node.timing import clocks
 from simulated_clock import time_setter
@@ -49,9 +48,8 @@ def status(arm) -> str:
     return arm.node._diagnostics._decision.status.name
 
 
-def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench, monkeypatch):
+def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench):
     """Time is 0 then: no state grows old, and no effort is ever blended to the wanted one."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     arm = bench(joints=JOINTS, use_sim_time=True)
     arm.describe(ARM)
     assert not arm.sends(JOINTS, [0.0, 0.5])
@@ -64,8 +62,7 @@ def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench, m
 
 @pytest.mark.parametrize('is_reported', [False, True])
 def test_a_managed_node_is_activated_without_a_time_and_sends_its_first_effort_with_one(
-        bench, monkeypatch, is_reported):
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
+        bench, is_reported):
     arm = bench(create=ManagedInverseDynamicsNode, joints=JOINTS, use_sim_time=True)
     assert arm.call(ChangeState, 'change_state', transition=Transition(id=CONFIGURE)).success
     arm.describe(ARM)

@@ -26,7 +26,6 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from ros2_rnea.node import monitor
 from ros2_rnea.node.controllers import receivers
 from ros2_rnea.robots.robot import Robot
 from small_robots import ARM
@@ -96,7 +95,6 @@ def receiver():
 @pytest.fixture
 def start(bench, monkeypatch):
     """Return a function that starts the node, which compensates gravity in a long blend."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
     monkeypatch.setattr(receivers, 'DISCOVERY_TIME', inf)
 
     def start(**parameters):

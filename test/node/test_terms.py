@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.node import monitor
 from ros2_rnea.node.topics import terms_publisher
 from small_robots import ARM
 
@@ -27,12 +26,6 @@ pytestmark = pytest.mark.ros
 JOINTS = ['elbow', 'shoulder']  # not the order of the description
 STATE = ['shoulder', 'elbow'], [0.3, -0.8]
 GRAVITY = Robot.from_urdf(ARM).gravity(STATE[1])[::-1]
-
-
-@pytest.fixture(autouse=True)
-def often(monkeypatch):
-    """Let the node look around more often."""
-    monkeypatch.setattr(monitor, 'PERIOD', 0.05)
 
 
 @pytest.fixture
