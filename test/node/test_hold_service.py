@@ -68,7 +68,7 @@ class Held:
         owner = ServiceOwner(self.node, lambda: self.node.policy, self.node._clocks.steady,
                              WorkerProcess(pytest.fail))
         self.service = hold_service.HoldService(owner, self.node._diagnostics, Goals)
-        self.thread = BackgroundServices(owner, self.service.services)
+        self.thread = BackgroundServices(owner, 'holding', self.service.services)
         self.arm.until(lambda: self.service._goals is not None)
         self.goals = self.service._goals
         self.speed = 0.0

@@ -36,8 +36,7 @@ import sys
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'ros2_rnea'
 COPY = ROOT / 'out' / 'mutation'
-SURVIVED = 'survived'
-OUTCOMES = {0: SURVIVED, 1: 'noticed', 3: 'noticed', 33: 'called by none of the tests'}
+OUTCOMES = {0: 'survived', 1: 'noticed', 3: 'noticed', 33: 'called by none of the tests'}
 """What the codes of mutmut mean; others are those of a test that never ended, or crashed."""
 
 TEXT = '^\\s*(raise \\w+\\()?f?[\'"][^\'"]* [^\'"]* '
@@ -46,19 +45,23 @@ TEXT = '^\\s*(raise \\w+\\()?f?[\'"][^\'"]* [^\'"]* '
 
 def main() -> None:
     given = arguments()
-    tests = given.tests or [Path('test', given.part).parts[0] + '/' + Path(given.part).parts[0]]
+    tests = given.tests or [f'test/{Path(given.part).parts[0]}']
     copy_repository()
     configure(given.part, tests)
     # A name that no mistake has: mutmut makes them, sees which tests call what, and ends.
     mutmut('run', 'none', stderr=subprocess.DEVNULL)
     names = sorted(outcomes())
+    if not names:
+        sys.exit(f'there are no mistakes to make in {given.part!r} of the package')
     chosen = set(Random(given.seed).sample(names, min(given.sample or len(names), len(names))))
     print(f'{len(chosen)} of {len(names)} mistakes', flush=True)
     mutmut('run', '--max-children', str(given.jobs), *sorted(chosen))
-    count = Counter(OUTCOMES.get(outcomes()[name], 'noticed late') for name in chosen)
-    for name in sorted(chosen):
-        if OUTCOMES.get(outcomes()[name]) == SURVIVED:
-            mutmut('show', name)
+    codes = {name: outcome for name, outcome in outcomes().items() if name in chosen}
+    if None in codes.values():
+        sys.exit('not all were tried: do the tests pass without a mistake, also in any order?')
+    for name in sorted(name for name, code in codes.items() if code == 0):
+        mutmut('show', name)
+    count = Counter(OUTCOMES.get(code, 'noticed late') for code in codes.values())
     print(', '.join(f'{number} {what}' for what, number in count.most_common()))
 
 
@@ -94,13 +97,14 @@ def copy_repository() -> None:
 
 def configure(part: str, tests: list[str]) -> None:
     """Tell mutmut what to change and what to run; a test that bounds a time is left out."""
+    part = Path(part).as_posix()
     others = sorted({path.name for path in COPY.iterdir()} - {PACKAGE})
     with (COPY / 'pyproject.toml').open('a') as file:
         file.write('\n'.join((
             '', '[tool.mutmut]', f'source_paths = ["{PACKAGE}"]',
             f'only_mutate = ["{PACKAGE}/{part}", "{PACKAGE}/{part}/*"]',
             f'also_copy = {json.dumps(others)}',
-            f'do_not_mutate_patterns = {json.dumps([TEXT.strip()])}',
+            f'do_not_mutate_patterns = {json.dumps([TEXT])}',
             f'pytest_add_cli_args_test_selection = {json.dumps([*tests, "-m", "not flaky"])}',
             'process_isolation = "forkserver"', '')))
 

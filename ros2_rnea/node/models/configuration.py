@@ -51,7 +51,7 @@ from ros2_rnea.node.models.model_building import (
     Payload,
     Source,
 )
-from ros2_rnea.node.models.model_in_use import ModelInUse, succeeding, updated
+from ros2_rnea.node.models.model_in_use import ModelInUse, take_over, updated
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.other_robots import (
     difference_of_robots,
@@ -243,7 +243,8 @@ class Configuration:
 
         The process may have been killed because memory was scarce for a moment.
         """
-        if self._refused is not None and monotonic() >= self._rebuild_at:
+        if self._refused is not None and self._requested is None and (
+                monotonic() >= self._rebuild_at):
             self._rebuild_at = inf
             self._rebuild_period = min(2.0 * self._rebuild_period, LONGEST_REBUILD_PERIOD)
             self._refused = None
@@ -422,6 +423,8 @@ class Configuration:
             raise
         is_in_use = self._model is not None and all(map(self._model.accepts_payload, payloads))
         if not is_in_use or self._requested is not None:  # the requested model must accept them
+            if not self._is_of_another_description(self._refused):
+                self._refused = None  # it may be built with these payloads, or now
             self._request_wanted_model(transition)
         return is_in_use
 
@@ -594,8 +597,9 @@ class Configuration:
             self._requested.source)
 
     def _is_of_another_description(self, source: Source | None) -> bool:
+        model = self._model
         return source is not None and (
-            self._model is None or source.description != self._model.source.description)
+            model is None or source.description != model.source.description)
 
     def _on_parameters_set(self, _: list[Parameter]) -> None:
         self._apply_parameters()
@@ -655,11 +659,8 @@ class Configuration:
         in_use = self._in_use
         if in_use is None or settings == in_use.policy.settings:
             return
-        before = in_use.policy
         try:
-            in_use.change_settings(settings, self._parameter_transition)
-            if in_use.policy is not before:  # other joints are controlled
-                self._publish_for(in_use.policy)
+            in_use.change_settings(settings, self._parameter_transition, self._publish_for)
         except ArgumentError as error:
             if not settings.enabled:
                 in_use.disable(settings, self._parameter_transition)
@@ -721,8 +722,8 @@ class Configuration:
             if robot_name(description) == model.robot.name:  # its links still accept payloads
                 links.update(model.tree.links.keys() & {*model.source.payload_links})
             model = None
-        for built in (self._requested, model):
-            source = None if built is None else built.source
+        for other in (self._requested, model):
+            source = None if other is None else other.source
             if source is not None and source.description == description:
                 links.update(source.payload_links)  # a link that accepts payloads continues to
                 optional.update(source.optional_parameters)
@@ -744,18 +745,30 @@ class Configuration:
 
     def _request_wanted_model(self, transition: float | None = None) -> None:
         """
-        Request the model that is wanted by now; each event that changes what is wanted calls this.
+        Request the model that is wanted by now.
 
         Where the wanted description is refused, the robot in use stays, and its model is the one
         that has to fit the parameters and payloads.
 
         :param transition: duration of the blend to its effort [s]; None: ``blend_time``.
         """
-        in_use = None if self._model is None else self._model.source.description
-        for description in (self._wanted, in_use):
-            if description is not None and (source := self._source(description)) != self._refused:
+        model = self._model
+        for description in (self._wanted, None if model is None else model.source.description):
+            source = None if description is None else self._source(description)
+            if source is not None and not self._is_refused(source):
                 self._request(source, transition)
                 return
+
+    def _is_refused(self, source: Source) -> bool:
+        """
+        Return whether a model is not requested again by itself.
+
+        Payloads are those of the robot in use: another description is refused whatever they are.
+        """
+        refused = self._refused
+        if refused is None or source.description != refused.description:
+            return False
+        return source == refused or self._is_of_another_description(refused)
 
     def _request(self, source: Source, transition: float | None = None) -> None:
         """
@@ -769,7 +782,8 @@ class Configuration:
         if self._refused is not None and self._refused.description == source.description:
             self._refused = None
         self._discard_answer()
-        if self._model is not None and source == self._model.source:
+        model = self._model
+        if model is not None and source == model.source:
             self._worker.cancel()
             self._stop_waiting()
             return
@@ -807,7 +821,7 @@ class Configuration:
         result = requested.answer.result
         if isinstance(result, RneaError):
             self._refuse(requested.source, result)
-        elif not self._declare_some(requested.declarations or iter(())):
+        elif not self._declare_some(requested.declarations):
             self._swap(requested, requested.answer, result)
 
     def _declare_some(self, declarations: Iterator[None]) -> bool:
@@ -860,9 +874,12 @@ class Configuration:
         is_requested_again = isinstance(error, WorkerError)
         self._rebuild_at = monotonic() + self._rebuild_period if is_requested_again else inf
         model = self._model
+        if model is not None and source.description == model.source.description:
+            self._wanted = source.description  # the one that was refused before is given up
         if model is None or (
                 is_requested_again and source.description != model.source.description):
             self._diagnostics.refused('robot_description', error)
+            self._request_wanted_model()  # a payload may have been added
         elif is_requested_again:
             self._refusal = (
                 'the new model is not built yet, and the previous one stays in use: it is '
@@ -873,7 +890,6 @@ class Configuration:
             self._remove_payloads(
                 lambda payload: payload.link in model.tree.links,
                 f'{model.robot.name!r} has no such link')
-            self._refused = self._source(source.description)  # without these payloads
             self._request_wanted_model()  # a payload may have been added
         else:
             self._remove_payloads(model.accepts_payload, 'its model is refused')
@@ -885,6 +901,7 @@ class Configuration:
         if not requested.is_due:
             return
         model, policy = built
+        previous = self.policy
         source, settings = requested.source, self._settings(model.robot)
         missing = {payload.link for payload in self._payloads
                    if payload.link in model.tree.links and not model.accepts_payload(payload)}
@@ -899,27 +916,28 @@ class Configuration:
             if request != answer.request:  # parameters have changed meanwhile
                 policy = updated(model, policy, request)
                 requested.answer = Answer(request, Built(model, policy))
-                if self.policy is not None and not requested.was_updated:
+                if previous is not None and not requested.was_updated:
                     requested.was_updated = True  # the swap follows in the next turn: see updated
                     return
-            difference = '' if self.policy is None else difference_of_robots(self.policy, policy)
+            difference = '' if previous is None else difference_of_robots(previous, policy)
             if difference and self._has_to_stay_out(requested, difference):
                 return
             replaced: list[object] = [self._in_use]
-            if self.policy is not None:
-                succeeding(self.policy, policy, requested.transition)
+            if previous is not None:
+                take_over(policy, previous, requested.transition)
             if difference:
                 policy.memory.has_driven = False
+            self._publish_for(policy)
         except RneaError as error:
             if isinstance(error, UnsafeChangeError):
                 self._wait_with(requested, Built(model, policy), error)
             else:
                 self._refuse(source, error)
             return
+        del previous  # freed by the worker's thread
         self._requested = None  # with its answer, which is used
         self._stop_waiting()
         is_new = self._is_of_another_description(model.source)
-        self._publish_for(policy)
         self._in_use = ModelInUse(model, policy, self._model_parameters)
         self._remove_payloads(
             lambda payload: payload.link in model.tree.links,

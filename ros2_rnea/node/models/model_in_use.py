@@ -21,7 +21,7 @@ its twin; where it is refused, nothing has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -65,11 +65,14 @@ class ModelInUse:
             check_settings(policy.robot, settings)
             policy.check_change(replace(policy.settings, command_scale=settings.command_scale))
 
-    def change_settings(self, settings: Settings, transition: float | None) -> None:
+    def change_settings(
+            self, settings: Settings, transition: float | None,
+            publish_for: Callable[[Policy], None]) -> None:
         """
         Use settings, with a new policy only where the controlled joints change.
 
         :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
+        :param publish_for: called before a new policy is used; where it raises, nothing changes.
         :raises ArgumentError: where the settings do not fit the robot; then nothing has changed.
         """
         policy = self.policy
@@ -77,10 +80,13 @@ class ModelInUse:
             policy.change_settings(settings, transition)
             return
         try:
-            self.policy = succeeding(policy, Policy(policy.robot, settings), transition)
+            successor = Policy(policy.robot, settings)
+            take_over(successor, policy, transition)
+            publish_for(successor)
         except BaseException:
             policy.robot.set_gravity(policy.gravity)  # both have the same robot
             raise
+        self.policy = successor
 
     def disable(self, settings: Settings, transition: float | None) -> None:
         """Stop sending, as ``on_stop`` of some settings says."""
@@ -151,9 +157,9 @@ class ModelInUse:
             raise
 
 
-def succeeding(previous: Policy, policy: Policy, transition: float | None) -> Policy:
+def take_over(policy: Policy, previous: Policy, transition: float | None) -> None:
     """
-    Return a policy that goes on where the previous one ends.
+    Let a policy go on where the previous one ends.
 
     :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
     :raises RneaError: where it could not hold the arm.
@@ -162,7 +168,6 @@ def succeeding(previous: Policy, policy: Policy, transition: float | None) -> Po
         previous.memory, transition, previous.overload(), previous.friction_shares())
     if previous.settings.joints != policy.settings.joints:
         policy.restart()  # another effort may be held than the last one: see evidence
-    return policy
 
 
 def updated(model: Model, policy: Policy, request: Request) -> Policy:

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 
 from ros2_rnea.control.policy import Policy
@@ -42,7 +42,7 @@ class RequestedModel:
     transition: float | None
     answer: Answer | None = None
     was_updated: bool = False
-    declarations: Iterator[None] | None = None
+    declarations: Iterator[None] = field(default_factory=lambda: iter(()))
     _retry_at: float | None = None
 
     def prolong(self, transition: float | None) -> None:

@@ -15,11 +15,11 @@
 Services beside the node's cycle: a thread that carries messages, and a process that may compute.
 
 The answer to a request may take seconds; deserializing a trajectory of ten thousand points takes
-tens of milliseconds.  Therefore neither happens in the control thread.  One thread reads and
-writes the messages of all these services.  One worker process, which the first request that needs
-it starts, computes the answers that take long.  Requests are answered one after the other: each
-waits for those before it.  An executor serves whole nodes, so the thread has its own node.  The
-name of this node begins with an underscore, so that tools do not list it.
+tens of milliseconds.  Therefore neither happens in the control thread.  Services whose answers
+take equally long share a thread, in which each request waits for those before it: what the thread
+computes itself, what a worker process computes, and what a controller has to do first.  The first
+request that needs the process starts it.  An executor serves whole nodes, so each thread has its
+own node.  The names of these nodes begin with an underscore, so that tools do not list them.
 
 A coroutine as the service's callback would not do: it would still deserialize in the control
 thread, and rclpy's events executor does not support coroutines.
@@ -76,15 +76,17 @@ class BackgroundServices:
     """
     Services that answer one request after the other until :meth:`close`.
 
+    :param label: a word for the thread and its node.
     :param services: by their names without the node's.
     """
 
-    def __init__(self, owner: ServiceOwner, services: Mapping[str, BackgroundService]) -> None:
+    def __init__(
+            self, owner: ServiceOwner, label: str, services: Mapping[str, BackgroundService],
+            ) -> None:
         node = owner.node
         self._policy = owner.policy
-        self._process = owner.process
         self._node = Node(
-            f'_{node.get_name()}_services', namespace=node.get_namespace(), context=node.context,
+            f'_{node.get_name()}_{label}', namespace=node.get_namespace(), context=node.context,
             use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
         for name, service in services.items():
             self._node.create_service(
@@ -93,15 +95,14 @@ class BackgroundServices:
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
         self._closing = Event()
-        self._thread = BackgroundThread(target=self._spin, name='services', daemon=True)
+        self._thread = BackgroundThread(target=self._spin, name=label, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread and the process; a request that is being answered fails."""
+        """Stop the thread, once the request that is being answered has been."""
         if self._closing.is_set():
             return
         self._closing.set()
-        self._process.close()
         self._executor.create_task(lambda: None)  # wakes the thread
         if self._thread.wait():  # else they go with the process of this node
             self._executor.shutdown()
@@ -117,7 +118,7 @@ class BackgroundServices:
                 if not self._node.context.ok():  # its wait set is incomplete
                     return
                 self._node.get_logger().error(
-                    f'services: {type(error).__name__}: {error}')
+                    f'{self._thread.name}: {type(error).__name__}: {error}')
                 self._closing.wait(PAUSE)
 
     def _answer(self, service: BackgroundService, request: Any, response: Any) -> Any:

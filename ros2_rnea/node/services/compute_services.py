@@ -101,32 +101,35 @@ class Services:
             controller_joints: Callable[[], Sequence[str]] = tuple,
             diagnostics: Diagnostics | None = None) -> None:
         self._hold: HoldService | None = None
-        self._in_background: BackgroundServices | None = None
+        self._in_background: list[BackgroundServices] = []
+        self.process = WorkerProcess(on_exit)
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
-        self.process = WorkerProcess(on_exit)
         owner = ServiceOwner(node, policy, now, self.process)
-        services = {
-            **ComputeServices(owner).services, **FillService(owner, controller_joints).services}
+        in_process = FillService(owner, controller_joints).services
         if HAS_MATRICES:
-            services |= ModelServices(owner).services
+            in_process |= ModelServices(owner).services
         else:
             node.get_logger().warning(WITHOUT_MATRICES)
+        self._in_background += [
+            BackgroundServices(owner, 'efforts', ComputeServices(owner).services),
+            BackgroundServices(owner, 'process', in_process)]
         if diagnostics is not None:
             if is_possible():
                 self._hold = HoldService(owner, diagnostics)
-                services |= self._hold.services
+                self._in_background.append(
+                    BackgroundServices(owner, 'holding', self._hold.services))
             elif node.get_parameter('hold_after_goal').value:
                 node.get_logger().warning(WITHOUT_ACTION)
-        self._in_background = BackgroundServices(owner, services)
 
     def close(self) -> None:
-        """Stop the thread and the process of the services."""
+        """Stop the threads and the process of the services; what is being answered fails."""
         if self._hold is not None:
             self._hold.close()
-        if self._in_background is not None:
-            self._in_background.close()
+        self.process.close()
+        for services in self._in_background:
+            services.close()
 
 
 class ComputeServices:
