@@ -119,7 +119,7 @@ def parts_of(direction: str, name: str) -> set[tuple[str, str]]:
 def is_possible(node: str, name: str) -> bool:
     """Return whether a node can have a topic or service with the packages that are installed."""
     base = name.rsplit('/', 1)[-1]
-    if base == 'hold' or '/_action/' in name:
+    if node == '_inverse_dynamics_holding' or '/_action/' in name:
         return FollowJointTrajectory is not None
     if base == 'activity':  # since Jazzy
         return ControllerManagerActivity is not None
