@@ -325,7 +325,7 @@ class JointStates:
 
     @property
     def plan_count(self) -> int:
-        """Return how many lists of names are remembered, see :data:`MAX_PLANS`."""
+        """Return how many lists of names are remembered, see ``MAX_PLANS``."""
         return len(self._plans)
 
     def call_source(self, source: Hashable, label: str) -> None:
