@@ -262,11 +262,11 @@ class Configuration:
             elif description == self.description:
                 return
         latest = self.description
-        if latest is None and self._refused is not None and self._rebuild_at < inf:
-            latest = self._refused.description
-        if description == self.description == self._wanted:
+        if description == latest == self._wanted:
             self._note_usable_description()
             return
+        if latest is None and self._refused is not None and self._rebuild_at < inf:
+            latest = self._refused.description
         name, known = robot_name(description), '' if latest is None else robot_name(latest)
         if self.policy is not None and self._drives(self._parameters.settings):
             known = self.policy.robot.name  # also while another one is being built
@@ -920,7 +920,7 @@ class Configuration:
                     requested.was_updated = True  # the swap follows in the next turn: see updated
                     return
             difference = '' if previous is None else difference_of_robots(previous, policy)
-            if difference and self._has_to_stay_out(requested, difference):
+            if difference and previous and self._has_to_stay_out(requested, previous, difference):
                 return
             replaced: list[object] = [self._in_use]
             if previous is not None:
@@ -953,22 +953,23 @@ class Configuration:
         self._worker.discard(replaced)
         self._request_wanted_model()  # payload links may have been added
 
-    def _has_to_stay_out(self, requested: RequestedModel, difference: str) -> bool:
+    def _has_to_stay_out(
+            self, requested: RequestedModel, policy: Policy, difference: str) -> bool:
         """
         Return whether another robot is not used (yet), and see to what is done with it instead.
 
-        :param difference: to the robot in use.
+        :param policy: of the robot in use.
+        :param difference: to that robot.
         """
-        present = self._present('' if self.policy is None else self.policy.robot.name)
+        present = self._present(policy.robot.name)
         description = requested.source.description
         if self._others.why_withheld(description, present):
             self._stop_waiting()
             self._withhold(description, present, difference)
-            if self._model is not None:
-                self._wanted = self._model.source.description
+            self._wanted = self.description  # that of the robot in use
             self._request_wanted_model()  # payloads may have been added
             return True
-        if self.policy is not None and self.policy.has_driven and self.policy.is_sending:
+        if policy.has_driven and policy.is_sending:
             if not requested.is_waiting:
                 self._diagnostics.notice('robot_description', (
                     f'{difference}. It is used when nothing is sent to the robot in use any more'))
@@ -983,7 +984,7 @@ class Configuration:
 
         Until then the previous one stays in use, and decides what is held if it has to stop.
         """
-        if requested.is_to_be_reported:
+        if not requested.is_reported:
             is_robot = self._is_of_another_description(built.model.source)
             waiting = [repr(payload.name) for payload in self._payloads
                        if self._model is not None and not self._model.accepts_payload(payload)]

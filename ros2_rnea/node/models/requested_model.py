@@ -36,6 +36,7 @@ class RequestedModel:
     :ivar answer: of the worker; None until it has come.
     :ivar was_updated: whether the model in the answer was brought up to date before this turn.
     :ivar declarations: of the parameters of its joints, as far as they are left.
+    :ivar is_reported: whether it was reported that it waits, and why.
     """
 
     source: Source
@@ -43,7 +44,8 @@ class RequestedModel:
     answer: Answer | None = None
     was_updated: bool = False
     declarations: Iterator[None] = field(default_factory=lambda: iter(()))
-    _retry_at: float | None = None
+    is_reported: bool = False
+    _retry_at: float | None = None  # None: it does not wait
 
     def prolong(self, transition: float | None) -> None:
         """Let the blend take at least so long."""
@@ -70,15 +72,11 @@ class RequestedModel:
         return self._retry_at is None or monotonic() >= self._retry_at
 
     def wait(self) -> None:
-        """Try later to use it."""
-        self._retry_at, self.was_updated = monotonic() + RETRY_PERIOD, False
+        """Try later to use it, since that is not safe now."""
+        self._retry_at = monotonic() + RETRY_PERIOD
+        self.was_updated, self.is_reported = False, True
 
     def try_now(self) -> None:
         """Try in the next turn to use it, since something has changed, and report it again."""
         if self.is_waiting:
-            self._retry_at = 0.0
-
-    @property
-    def is_to_be_reported(self) -> bool:
-        """Return whether it was not reported yet that it waits, and why."""
-        return not self._retry_at
+            self._retry_at, self.is_reported = monotonic(), False
