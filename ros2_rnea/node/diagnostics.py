@@ -50,9 +50,9 @@ MAX_FINDINGS = 50
 """More findings about a model are not listed, but counted."""
 
 PERSISTENT = (
-    'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
-    'trajectory_controller', 'friction', 'effort limits', 'life cycle', 'receivers',
-    'sources of joint states')
+    'robot_description', 'other robot', 'model', 'parameters', 'joint_trajectory',
+    'effort_controller', 'trajectory_controller', 'friction', 'effort limits', 'life cycle',
+    'receivers', 'sources of joint states')
 """Subjects that change rarely: their notices stay until resolved, and each new text is logged."""
 
 OF_ROBOT = ('robot', 'robot_description', 'model')
@@ -253,27 +253,26 @@ class Diagnostics:
             'worker process',
             f'the process that {work} has exited unexpectedly and is restarted: {cause}'))
 
-    def refused(self, topic: str, reason: Exception, is_error: bool = False) -> None:
+    def refused(
+            self, topic: str, reason: Exception, about: str = '', is_error: bool = False) -> None:
         """
         Count a refused message and report the reason.
 
+        :param about: the subject of the notice; empty: the topic.
         :param is_error: whether it is one, also where it does not keep the node from its task.
         """
         self._refused[topic] += 1
-        if topic in PERSISTENT:
-            is_missing = topic == 'robot_description' and self.robot == NO_ROBOT
-            self.notice(topic, f'refused: {reason}', is_error or is_missing)
+        about = about or topic
+        if about in PERSISTENT:
+            is_missing = about == 'robot_description' and self.robot == NO_ROBOT
+            self.notice(about, f'refused: {reason}', is_error or is_missing)
         else:
-            self.transient_notice(topic, f'refused: {reason}')
+            self.transient_notice(about, f'refused: {reason}')
 
-    def accepted(self, topic: str, is_resolved: bool = True) -> None:
-        """
-        Count an accepted message.
-
-        :param is_resolved: whether it is no longer reported that an earlier one was refused.
-        """
+    def accepted(self, topic: str) -> None:
+        """Count an accepted message, and report no longer that an earlier one was refused."""
         self._accepted[topic] += 1
-        if topic in PERSISTENT and is_resolved:
+        if topic in PERSISTENT:
             self.notice(topic, '')
 
     def decided(self, decision: Decision) -> None:

@@ -56,6 +56,7 @@ from ros2_rnea.node.guarded_node import GuardedNode
 from ros2_rnea.node.log_output import unblocked_log
 from ros2_rnea.node.migration import Migration
 from ros2_rnea.node.models.configuration import Configuration
+from ros2_rnea.node.models.wanted_settings import WantedSettings
 from ros2_rnea.node.parameter_requests import Rules
 from ros2_rnea.node.process import (
     EndSignals,
@@ -137,8 +138,9 @@ class InverseDynamicsNode(GuardedNode):
         self._former = Migration(parameters.overrides(self))
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
-            self._reason_to_send_nothing, self._controllers.may_reach_other_joints,
-            self._controllers.held_joints)
+            WantedSettings(
+                self._reason_to_send_nothing, self._controllers.may_reach_other_joints,
+                self._controllers.held_joints))
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
@@ -231,7 +233,7 @@ class InverseDynamicsNode(GuardedNode):
             check_description_size(len(message))
             self._on_description(deserialized(message, String))
         except RneaError as error:
-            self._diagnostics.refused('robot_description', error)
+            self._configuration.refuse_description(error)
 
     def _on_description(self, message: String) -> None:
         self._configuration.take_description(message.data)

@@ -152,11 +152,11 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         reasons = self._diagnostics.errors
         reasons.pop('clock', None)  # a time on /clock is waited for
-        refusal = self._diagnostics.text('robot_description')
-        if self._configuration.is_withholding:  # the robot in use is the right one
-            reasons.pop('robot_description', None)
-        elif refusal:  # also where an older robot is in use: it is known to be the wrong one
-            reasons['robot_description'] = refusal
+        if not self._configuration.is_undecided:  # the robot in use is the right one
+            reasons.pop('other robot', None)
+        unused = self._configuration.unused_description
+        if unused:  # also where an older robot is in use: it is known to be the wrong one
+            reasons['robot_description'] = unused
         latch = None if self.policy is None else self.policy.memory.supervisor.latch
         if latch is not None:
             reasons['fault'] = f'{latch.status.value}: call ~/enable with true first'

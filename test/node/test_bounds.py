@@ -511,9 +511,9 @@ def test_many_large_states_in_a_queue_do_not_stop_the_cycle(bench):
 
 def test_each_parameter_of_a_request_has_its_own_result_and_one_is_applied_once(arm, monkeypatch):
     call, applied = callbacks(arm), []
-    apply = arm.node._configuration._apply_all_parameters
+    apply = arm.node._configuration._use_changes
     monkeypatch.setattr(
-        arm.node._configuration, '_apply_all_parameters', lambda: applied.append(apply()))
+        arm.node._configuration, '_use_changes', lambda previous: applied.append(apply(previous)))
     good = [assign('lookahead', 0.1), assign('damping.elbow', 0.25), assign('blend_time', 0.2)]
     assert not any(reasons(call('set_parameters', parameters=good)))
     assert len(applied) == 1

@@ -255,7 +255,7 @@ def test_an_error_while_parameters_are_applied_does_not_keep_the_node_enabled(
     def fail(*_):
         raise ArgumentError('no such number')
 
-    monkeypatch.setattr(Configuration, '_apply_model_parameters', fail)
+    monkeypatch.setattr(Configuration, '_use_numbers', fail)
     assert arm.set_parameter('enabled', False).successful
     assert not arm.node.policy.settings.enabled
     assert 'no such number' in arm.told('parameters')

@@ -14,6 +14,7 @@
 """Gravity that changes while the robot works: how fast, and what another root link means."""
 
 from geometry_msgs.msg import Vector3, Vector3Stamped
+from idle_worker import answers_held
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
@@ -58,13 +59,13 @@ def test_without_a_time_in_the_request_it_goes_over_in_that_of_the_parameter(arm
         arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS), rtol=1e-9)
 
 
-def test_a_gravity_that_the_robot_in_use_cannot_hold_is_not_called_in_use(arm, monkeypatch):
+def test_a_gravity_that_the_robot_in_use_cannot_hold_is_not_called_in_use(arm):
     """While another robot is built, a parameter may be meant for that one, and is stored."""
     before = arm.answer(JOINTS, Q)
-    monkeypatch.setattr(arm.node._configuration._worker, 'take', lambda: None)
     other = Parameter('robot_description', value=ARM.replace('effort="100.0"', 'effort="1e4"'))
-    assert arm.node.set_parameters([other])[0].successful
-    reply = turn(arm, [0.0, 0.0, -900.0])
+    with answers_held():
+        assert arm.node.set_parameters([other])[0].successful
+        reply = turn(arm, [0.0, 0.0, -900.0])
     assert not reply.success
     assert 'is stored for the robot that is being built' in reply.message
     assert 'shoulder needs' in reply.message

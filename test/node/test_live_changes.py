@@ -22,7 +22,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import monitor
-from ros2_rnea.node.models import configuration
+from ros2_rnea.node.models import model_builder
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 from sensor_msgs.msg import Imu
 from small_robots import ARM
@@ -193,7 +193,7 @@ def test_a_payload_outlives_the_worker_that_builds_its_model(arm, monkeypatch, c
             raise WorkerError('the worker process was ended by SIGKILL')
         return ask(process, *request)
 
-    monkeypatch.setattr(configuration, 'FIRST_REBUILD_PERIOD', 0.01)
+    monkeypatch.setattr(model_builder, 'FIRST_REBUILD_PERIOD', 0.01)
     monkeypatch.setattr(WorkerProcess, 'ask', fail_once)
     assert carry(arm, mass=1.0).message == 'will be used once it is compiled'
     arm.until(lambda: sends(arm, carrying(1.0)))

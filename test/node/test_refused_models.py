@@ -19,7 +19,7 @@ import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.node.models import configuration
+from ros2_rnea.node.models import model_builder
 from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.worker.model_worker import ModelWorker
@@ -98,7 +98,7 @@ def test_a_payload_is_blended_in_slowly_after_a_refused_description(arm, request
 
 def test_a_payload_that_is_set_again_does_not_wait_for_the_next_try(arm, monkeypatch):
     crashes = [True]
-    monkeypatch.setattr(configuration, 'FIRST_REBUILD_PERIOD', 1e6)
+    monkeypatch.setattr(model_builder, 'FIRST_REBUILD_PERIOD', 1e6)
     arm.describe(IDENTIFIED)  # from now on, with that period
     crash(monkeypatch, lambda _: crashes and crashes.pop())
     arm.changes.set_payload(box())

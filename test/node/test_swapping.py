@@ -39,9 +39,16 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, compiled, machine
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node import parameters
-from ros2_rnea.node.models import build_report, configuration, model_building
+from ros2_rnea.node.models import (
+    build_report,
+    configuration,
+    model_builder,
+    model_building,
+    stored_parameters,
+)
 from ros2_rnea.node.models.model_building import Payload
 from ros2_rnea.node.models.model_in_use import ModelInUse
+from ros2_rnea.node.models.stored_parameters import StoredParameters
 from ros2_rnea.node.worker import model_worker
 from ros2_rnea.node.worker.model_worker import ModelWorker
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
@@ -113,9 +120,10 @@ def test_a_swap_calls_few_functions_in_the_control_thread(
         bench, threads, monkeypatch, fastest_engine):
     talos = example_urdf('talos_data/robots/talos_full_v2.urdf')
     swaps, declarations = [], []
-    for name, counts in (('_swap', swaps), ('_declare_some', declarations)):
-        monkeypatch.setattr(configuration.Configuration, name, counting_calls(
-            getattr(configuration.Configuration, name), counts))
+    for owner, name, counts in (
+            (configuration.Configuration, '_swap', swaps),
+            (StoredParameters, 'declare', declarations)):
+        monkeypatch.setattr(owner, name, counting_calls(getattr(owner, name), counts))
     node = bench(state_timeout=9.0)
     for turn in range(4):
         if turn == 1:
@@ -305,22 +313,23 @@ def test_no_payload_stays_that_could_not_be_judged_or_set(
 @pytest.fixture
 def declarations(monkeypatch):
     """Return how many parameters each callback declares, and whether there was no robot yet."""
-    seen, declare = [], configuration.Configuration._declare_some
+    seen, declare = [], StoredParameters.declare
 
-    def noted(changes, coming):
-        before, is_first = len(changes._node._parameters), changes.policy is None
-        more = declare(changes, coming)
-        seen.append((len(changes._node._parameters) - before, is_first))
+    def noted(stored, coming, longest):
+        before = len(stored._node._parameters)
+        more = declare(stored, coming, longest)
+        is_first = longest == configuration.LONGEST_FIRST_DECLARATIONS
+        seen.append((len(stored._node._parameters) - before, is_first))
         return more
 
-    monkeypatch.setattr(configuration.Configuration, '_declare_some', noted)
+    monkeypatch.setattr(StoredParameters, 'declare', noted)
     return seen
 
 
 def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatch, declarations):
     """Nothing is sent before it; each of them takes 0.1 ms here."""
     now = itertools.count(step=0.0001)
-    monkeypatch.setattr(configuration, 'thread_time', lambda: next(now))
+    monkeypatch.setattr(stored_parameters, 'thread_time', lambda: next(now))
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     assert [is_first for _, is_first in declarations] == [True]
@@ -332,7 +341,7 @@ def test_no_callback_declares_parameters_for_long_before_the_first_robot(
         bench, monkeypatch, declarations):
     """Each of them takes 4 ms here."""
     now = itertools.count(step=0.004)
-    monkeypatch.setattr(configuration, 'thread_time', lambda: next(now))
+    monkeypatch.setattr(stored_parameters, 'thread_time', lambda: next(now))
     bench(joints=JOINTS, state_timeout=9.0).describe(ARM)
     assert len(declarations) > 5 and max(declarations)[0] <= 3
 
@@ -658,7 +667,7 @@ def test_a_model_whose_worker_has_failed_is_requested_again(bench, monkeypatch):
             raise WorkerError('2 worker processes have exited')
         return ask(process, *request)
 
-    monkeypatch.setattr(configuration, 'FIRST_REBUILD_PERIOD', 0.01)
+    monkeypatch.setattr(model_builder, 'FIRST_REBUILD_PERIOD', 0.01)
     monkeypatch.setattr(WorkerProcess, 'ask', fail_twice)
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.description.publish(String(data=ARM))

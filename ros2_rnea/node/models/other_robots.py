@@ -35,6 +35,9 @@ from ros2_rnea.node.topics.publishers import publishers_of
 
 TOPIC = 'robot_description'
 
+SUBJECT = 'other robot'
+"""What the notice in /diagnostics about a description that is withheld is called."""
+
 SAME_AXIS = 0.99
 """Scalar product of two unit vectors above which the axis is the same, perhaps calibrated."""
 
@@ -43,16 +46,13 @@ class Withheld(NamedTuple):
     """
     The description of another robot, which is not used for the time being.
 
-    :ivar description: None while it is not known whether it is still published.
     :ivar present: the name of the robot that stays.
     :ivar difference: to that robot, for people.
-    :ivar is_undecided: whether nothing tells which of the two robots is driven.
     """
 
-    description: str | None
+    description: str
     present: str
     difference: str
-    is_undecided: bool
 
 
 class PresentRobot(NamedTuple):
@@ -74,10 +74,15 @@ class PresentRobot(NamedTuple):
         """Return whether the parameter describes this robot."""
         return bool(self.parameter) and self.name == robot_name(self.parameter) != ''
 
+    @property
+    def is_right(self) -> bool:
+        """Return whether something tells that it is the robot in front of the user."""
+        return self.has_driven or self.is_in_parameter
+
 
 class OtherRobots:
     """
-    What is withheld, and why.
+    Which description is withheld, and why.
 
     :ivar withheld: the description of another robot, if there is one.
     :ivar publishers: of descriptions.
@@ -88,17 +93,7 @@ class OtherRobots:
         self.publishers = DescriptionPublishers(node)
         self.withheld: Withheld | None = None
 
-    def reset(self) -> None:
-        """Begin again, with nothing withheld."""
-        self.withheld = None
-        self._diagnostics.notice('publishers of robot_description', '')
-
-    @property
-    def is_undecided(self) -> bool:
-        """Return whether two robots are described, and nothing tells which one is driven."""
-        return self.withheld is not None and self.withheld.is_undecided
-
-    def why_withheld(self, description: str | None, present: PresentRobot) -> str:
+    def why_withheld(self, description: str, present: PresentRobot) -> str:
         """Return why another robot cannot be used now, with what to do; empty where it can be."""
         if description != present.parameter:
             if present.is_in_parameter:
@@ -115,24 +110,14 @@ class OtherRobots:
 
     def withhold(self, description: str, present: PresentRobot, difference: str) -> None:
         """Withhold a description, and report why."""
-        self.withheld = Withheld(
-            description, present.name, difference,
-            is_undecided=not (present.has_driven or present.is_in_parameter))
+        self.withheld = Withheld(description, present.name, difference)
         self._diagnostics.refused(
-            'robot_description', self._refusal(self.withheld, present), is_error=True)
-        if self.is_undecided:
-            self._report_publishers()
+            TOPIC, UnsafeChangeError(self._reason(present)), about=SUBJECT, is_error=True)
 
     def forget(self) -> None:
         """Withhold nothing any more."""
         self.withheld = None
-        self._diagnostics.notice('robot_description', '')
-        self._report_publishers()
-
-    def stay_undecided(self, withheld: Withheld) -> None:
-        """Wait for the descriptions that are received again, where several are published."""
-        if withheld.is_undecided and self.publishers.are_several:
-            self.withheld = withheld._replace(description=None)
+        self._diagnostics.notice(SUBJECT, '')
 
     def report(self, present: Callable[[str], PresentRobot]) -> None:
         """
@@ -140,23 +125,22 @@ class OtherRobots:
 
         :param present: returns what is known of the robot with a name.
         """
+        if self.withheld is not None:
+            reason = self._reason(present(self.withheld.present))
+            self._diagnostics.notice(SUBJECT, f'refused: {reason}', is_error=True)
+        self._diagnostics.notice(
+            'publishers of robot_description', self.publishers.difference())
+
+    def _reason(self, present: PresentRobot) -> str:
+        """Return why the description that is withheld is not used."""
         withheld = self.withheld
-        if withheld is not None and withheld.description is not None:
-            refusal = self._refusal(withheld, present(withheld.present))
-            self._diagnostics.notice('robot_description', f'refused: {refusal}', is_error=True)
-        self._report_publishers()
-
-    def _refusal(self, withheld: Withheld, present: PresentRobot) -> UnsafeChangeError:
-        return UnsafeChangeError(f'{withheld.difference}. The robot in use stays, since '
-                                 f'{self.why_withheld(withheld.description, present)}')
-
-    def _report_publishers(self) -> None:
-        self._diagnostics.notice('publishers of robot_description', (
-            f'{self.publishers.names} published robot_description with the descriptions of '
-            'several robots, and nothing tells which of them is driven: nothing is sent. Stop the '
-            'publisher that is wrong, or set the parameter robot_description to the description '
-            'of the robot') if self.is_undecided else self.publishers.difference(),
-            is_error=self.is_undecided)
+        if withheld is None:
+            return ''
+        undecided = '' if present.is_right else (
+            '. Nothing tells which of the two robots is driven: nothing is sent, until the wrong '
+            'publisher has ended or the parameter robot_description describes the robot')
+        return (f'{withheld.difference}. The robot in use stays, since '
+                f'{self.why_withheld(withheld.description, present)}{undecided}')
 
 
 class DescriptionPublishers:

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 
 from ros2_rnea.control.policy import Policy
@@ -35,7 +35,7 @@ class RequestedModel:
     :ivar transition: duration of the blend to its effort [s]; None: ``blend_time``.
     :ivar answer: of the worker; None until it has come.
     :ivar was_updated: whether the model in the answer was brought up to date before this turn.
-    :ivar declarations: of the parameters of its joints, as far as they are left.
+    :ivar declarations: of the parameters of its joints, as far as they are left; None: all.
     :ivar is_reported: whether it was reported that it waits, and why.
     """
 
@@ -43,7 +43,7 @@ class RequestedModel:
     transition: float | None
     answer: Answer | None = None
     was_updated: bool = False
-    declarations: Iterator[None] = field(default_factory=lambda: iter(()))
+    declarations: Iterator[None] | None = None
     is_reported: bool = False
     _retry_at: float | None = None  # None: it does not wait
 
