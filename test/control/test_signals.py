@@ -37,7 +37,7 @@ def after(*readings, time_constant=T, initial=1.0, longest_gap=inf):
     return low_pass.value.item()
 
 
-def test_before_the_first_reading_and_with_it_is_what_it_began_with():
+def test_up_to_the_first_reading_the_initial_value_counts():
     assert after() == 1.0
     assert after((NOW, 5.0)) == 1.0
 
@@ -69,7 +69,7 @@ def test_no_reading_counts_at_once_unless_there_is_no_filter(changes, time, expe
     assert after((NOW, 1.0), (time, 2.0), **changes) == pytest.approx(expected, rel=1e-14)
 
 
-def test_after_a_step_back_in_time_it_goes_on_from_there():
+def test_it_goes_on_after_a_step_back_in_time():
     found = after((NOW, 1.0), (1.0, 2.0), (1.0 + T, 3.0))
     assert found == pytest.approx(3.0 - 2.0 * exp(-1.0))
 
@@ -88,12 +88,12 @@ def test_it_never_leaves_the_range_of_the_readings(steps, time_constant):
     assert min(numbers) - slack <= low_pass.value.item() <= max(numbers) + slack
 
 
-def test_readings_as_far_apart_as_numbers_can_be_do_not_overflow():
+def test_readings_far_apart_do_not_overflow():
     steps = (NOW, -1.7e308), (NOW + 20.0 * T, 1.7e308)
     assert after(*steps, initial=-1.7e308) == pytest.approx(1.7e308)
 
 
-def test_a_value_stays_as_it_is_when_the_next_one_comes():
+def test_a_value_does_not_change_with_the_next_one():
     low_pass = LowPass(T, np.array([1.0]), inf)
     first = low_pass.update(np.array([1.0]), NOW)
     second = low_pass.update(np.array([2.0]), NOW + T)

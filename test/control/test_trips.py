@@ -79,13 +79,13 @@ def test_a_joint_at_its_limit_stops_where_its_deviation_grows(growth, stops):
         assert (cause.status, cause.joints) == (Status.SATURATED, ('shoulder',))
 
 
-def test_a_joint_that_comes_back_at_its_limit_is_not_stopped():
+def test_a_joint_returning_at_its_limit_is_not_stopped():
     one = trips()
     for step in range(100):
         assert off(one, (0.3 - 0.003 * step, 0.0), (True, False), 1.0 + 0.01 * step) is None
 
 
-def test_time_at_the_limit_counts_only_where_it_is_without_a_break():
+def test_only_uninterrupted_time_at_the_limit_counts():
     one = trips()
     for step in range(40):
         saturated = (step % 10 != 9, False)

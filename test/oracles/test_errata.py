@@ -120,7 +120,7 @@ def test_caron_a_ball_joint_has_three_freedoms_not_two():
     assert_same(ours[:3], true)
 
 
-def test_caron_a_force_in_the_inertial_frame_is_mapped_by_the_dual_transform(arm):
+def test_caron_an_inertial_force_is_mapped_by_the_dual_transform(arm):
     lagrangian, q = Lagrangian(arm.data), arm.state[0]
     world = np.random.default_rng(2).normal(size=6) * 20.0
     moment, force = world[:3], world[3:]
@@ -250,7 +250,7 @@ def com_acceleration(lagrangian, link, q, qd, qdd):
     return complex_step(velocity, np.append(q, qd), np.append(qd, qdd))
 
 
-def test_caron_the_first_equations_have_gravity_on_the_right_and_a_tensor_c(arm):
+def test_caron_gravity_is_on_the_right_and_c_a_tensor(arm):
     """Not a slip, but three traps: tau_g = -g(q), C has three indices, S selects actuators."""
     lagrangian, (q, qd, qdd) = Lagrangian(arm.data), arm.state
     tau_g = -complex_step_gradient(lagrangian.potential_energy, q)
@@ -277,7 +277,7 @@ def complex_step_gradient(function, x):
 # ---- the 7-DOF document ---------------------------------------------------------------------
 
 
-def test_seven_dof_the_inertia_moves_to_the_centre_of_mass_by_a_minus(turning_arm):
+def test_seven_dof_inertia_moves_to_centre_of_mass_by_minus(turning_arm):
     arm = turning_arm.numbers
     shift = [mass * skew(com) @ skew(com).T for mass, com in zip(arm.mass, arm.com)]
     at_origin = [inertia + s for inertia, s in zip(arm.inertia, shift)]
@@ -305,7 +305,7 @@ def test_seven_dof_the_torque_is_projected_in_the_body_frame(turning_arm):
     assert_same(turning_arm.ours, turning_arm.true)
 
 
-def test_seven_dof_a_wrench_is_moment_first_moved_to_the_link_and_subtracted(turning_arm):
+def test_seven_dof_a_moment_first_wrench_is_moved_and_subtracted(turning_arm):
     xyz, rpy = np.array([0.1, -0.2, 0.3]), np.array([0.5, 1.0, -2.0])
     last = turning_arm.data.links[-1].name
     data = replace(
@@ -331,14 +331,14 @@ def test_seven_dof_a_wrench_is_moment_first_moved_to_the_link_and_subtracted(tur
     assert_same(ours, true)
 
 
-def test_seven_dof_the_rotation_maps_from_the_link_to_its_parent(turning_arm):
+def test_seven_dof_the_rotation_maps_from_link_to_parent(turning_arm):
     arm, state = turning_arm.numbers, turning_arm.state
     assert_same(seven_dof(arm, *state), turning_arm.true)
     assert_differs(seven_dof(arm, *state, R_printed_direction=True), turning_arm.true)
     assert_same(turning_arm.ours, turning_arm.true)
 
 
-def test_seven_dof_the_classical_lagrangian_costs_the_fourth_power_of_n():
+def test_seven_dof_the_classical_lagrangian_costs_n_to_the_fourth():
     traces, calls = [], []
     for size in range(1, 8):
         arm = Arm(size=size, kinds=('revolute',))
@@ -372,7 +372,7 @@ def count_calls(function, *arguments):
 # ---- Hollerbach -----------------------------------------------------------------------------
 
 
-def test_hollerbach_r_ii_goes_from_the_next_joint_to_the_centre_of_mass(arm):
+def test_hollerbach_r_ii_begins_at_the_next_joint(arm):
     assert_same(hollerbach(arm.numbers, *arm.state), arm.true)
     for reading in (lambda r, d: d - r, lambda r, d: r, lambda r, d: d):
         assert_differs(hollerbach(arm.numbers, *arm.state, r_ii=reading), arm.true)
@@ -416,7 +416,7 @@ def test_manipulator_a_prismatic_joint_is_more_than_a_replaced_term(slip):
 
 @pytest.mark.parametrize('slip', [{'frames_at_com': False}, {'start_acceleration': False}],
                          ids=['frame at the joint', 'no start value'])
-def test_manipulator_the_body_frame_recursion_starts_from_gravity_at_centres_of_mass(slip, arm):
+def test_manipulator_the_body_frame_recursion_starts_from_gravity(slip, arm):
     assert_same(body_frame(arm.numbers, *arm.state), arm.true)
     assert_differs(body_frame(arm.numbers, *arm.state, **slip), arm.true)
     assert_same(arm.ours, arm.true)

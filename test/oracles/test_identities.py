@@ -94,7 +94,7 @@ def test_mass_matrix_by_columns_is_that_of_the_oracle(seed):
 
 
 @SEEDS
-def test_gravity_is_inverse_dynamics_at_rest_and_the_slope_of_the_potential(seed):
+def test_gravity_is_effort_at_rest_and_slope_of_the_potential(seed):
     case = Case(seed, damping=True)
     ours = case.robot.gravity(case.q)
     assert_same(ours, case.robot.inverse_dynamics(case.q, case.still, case.still))
@@ -165,7 +165,7 @@ def test_the_ground_takes_a_wrench_on_a_fixed_root_link(seed):
 
 
 @SEEDS
-def test_a_wrench_in_the_world_frame_has_its_moment_about_the_world_s_origin(seed):
+def test_the_moment_of_a_world_wrench_is_about_the_origin(seed):
     case = Case(seed)
     poses = case.lagrangian.link_poses(case.q)
     for link in case.moving_links():
@@ -180,7 +180,7 @@ def test_a_wrench_in_the_world_frame_has_its_moment_about_the_world_s_origin(see
 
 
 @SEEDS
-def test_a_wrench_in_another_link_s_frame_is_turned_and_moved(seed):
+def test_a_wrench_in_another_frame_is_turned_and_moved(seed):
     case = Case(seed)
     poses = case.lagrangian.link_poses(case.q)
     moving = case.moving_links()

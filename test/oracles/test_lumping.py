@@ -101,7 +101,7 @@ def test_fixed_joints_equal_links_merged_by_hand(place, floating_base, seed):
 
 
 @SEEDS
-def test_a_wrench_on_a_fixed_link_acts_on_the_body_that_carries_it(seed):
+def test_a_wrench_on_a_fixed_link_acts_on_its_body(seed):
     arm = random_serial_arm(seed, size=4)
     rng = np.random.default_rng(seed)
     data = with_fixed_links(arm, 'link_2', 1, rng)

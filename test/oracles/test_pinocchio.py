@@ -52,7 +52,7 @@ def load(name):
 
 
 @EACH_ROBOT
-def test_joints_are_depth_first_in_the_order_of_the_file_without_mimics(name):
+def test_joints_are_depth_first_in_file_order_without_mimics(name):
     robot, oracle = load(name)
     assert robot.joint_names == oracle.joint_names
     assert (robot.nq, robot.nv) == (oracle.nq, oracle.nv)

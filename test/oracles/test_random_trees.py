@@ -107,7 +107,7 @@ def viscous_damping(data, columns, qd):
 
 @pytest.mark.parametrize('floating_base', [False, True], ids=['fixed base', 'floating base'])
 @SEEDS
-def test_wrenches_in_the_world_frame_are_mapped_by_the_dual_transform(floating_base, seed):
+def test_world_wrenches_are_mapped_by_the_dual_transform(floating_base, seed):
     data = random_tree(seed, kinds=PLAIN)
     robot = Robot.from_urdf(data.urdf(), floating_base=floating_base)
     state = random_states(seed, data.columns(floating_base))
@@ -133,7 +133,7 @@ def test_the_length_of_an_axis_does_not_matter(seed):
 
 
 @SEEDS
-def test_a_planar_joint_s_axes_turn_with_its_normal_by_the_shortest_way(seed):
+def test_planar_axes_turn_with_the_normal_by_the_shortest_way(seed):
     """The same plane, once by its normal and once by a turned frame around a plain joint."""
     rng = np.random.default_rng(seed)
     data = random_tree(seed, size=6, kinds=PLAIN)

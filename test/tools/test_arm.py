@@ -108,7 +108,7 @@ def test_motion_push_and_load_are_within_all_limits(model):
 
 @pytest.mark.parametrize('model', [MODELS['panda'](), Model(RAIL), Model(LEG)],
                          ids=['panda', 'rail', 'leg'])
-def test_the_effort_for_a_push_that_has_changed_comes_with_one_command(model):
+def test_a_changed_push_is_balanced_with_one_command(model):
     arm = arm_of(model)
     robot = Robot.from_urdf(arm.urdf)
     times = np.arange(0.0, 8.9, CYCLE)
@@ -121,8 +121,7 @@ def test_the_effort_for_a_push_that_has_changed_comes_with_one_command(model):
 @pytest.mark.parametrize(('load_mass', 'tip_force', 'in_full'), [
     (1e-3, (1e-3, 0.0, 0.0), True), (2.0, (1e-3, 0.0, 0.0), False),
     (1e-3, (60.0, 40.0, -99.0), False)])
-def test_an_arm_with_a_weak_wrist_is_asked_for_less_for_the_load_and_for_the_push(
-        monkeypatch, load_mass, tip_force, in_full):
+def test_a_weak_wrist_gets_a_smaller_load_and_push(monkeypatch, load_mass, tip_force, in_full):
     monkeypatch.setattr('ros2_rnea.tools.demo.arm.LOAD_MASS', load_mass)
     monkeypatch.setattr('ros2_rnea.tools.demo.arm.TIP_FORCE', tip_force)
     arm = arm_of(Model(WEAK_WRIST, MODELS['panda']().start))
@@ -131,7 +130,7 @@ def test_an_arm_with_a_weak_wrist_is_asked_for_less_for_the_load_and_for_the_pus
     assert in_full_each == (in_full,) * 3
 
 
-def test_a_mount_is_tilted_only_as_far_as_the_motors_bear():
+def test_a_mount_is_tilted_as_far_as_motors_bear():
     turntable = RAIL.replace('axis xyz="1 0 0"', 'axis xyz="0 0 1"').replace(
         'type="continuous"', 'type="prismatic"').replace(
         '<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>'
@@ -158,7 +157,7 @@ def test_the_tip_is_the_last_link_of_the_longest_chain():
     assert arm_of(Model(RAIL), 'cart').tip == 'cart'
 
 
-def test_the_tip_is_not_the_drive_of_a_gripper_which_cannot_hold_the_load():
+def test_the_tip_is_not_the_weak_drive_of_a_gripper():
     arm = arm_of(Model(GRIPPER))
     assert arm.tip == 'tool'
     engine, robot = Engine(arm.urdf), Robot.from_urdf(arm.urdf)

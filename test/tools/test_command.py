@@ -46,13 +46,13 @@ def test_a_good_command_comes_into_force(command):
     ([5.0, inf], 'not finite'),
     ([5.0, -inf], 'not finite'),
 ])
-def test_a_bad_command_is_dropped_whole_and_the_old_one_held(command, efforts, reason):
+def test_a_bad_command_is_refused_and_the_former_held(command, efforts, reason):
     assert reason in command.accept(efforts)
     assert command.efforts.tolist() == [1.0, -2.0]
     assert (command.accepted, command.refused) == (1, 1)
 
 
-def test_a_command_in_force_does_not_change_with_the_message_that_brought_it(command):
+def test_a_command_in_force_does_not_change_with_its_message(command):
     message = [3.0, 4.0]
     command.accept(message)
     message[0] = 99.0

@@ -25,7 +25,7 @@ from ros2_rnea.tools.simulated_driver.driver_node import (
 )
 
 
-def test_a_load_is_what_the_message_says_on_the_link_of_its_frame():
+def test_a_load_is_that_of_the_message_on_its_link():
     message = InertiaStamped(inertia=Inertia(
         m=2.0, com=Vector3(x=0.1, y=0.2, z=0.3),
         ixx=1.0, ixy=2.0, ixz=3.0, iyy=4.0, iyz=5.0, izz=6.0))

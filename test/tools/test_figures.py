@@ -77,7 +77,7 @@ def test_telling_improves_the_last_section_over_the_one_before(make_episode):
     assert make_episode(errors=(0.01, 1.0, 0.02)).improvement == pytest.approx(50.0)
 
 
-def test_the_largest_step_is_that_of_any_joint_in_a_section_or_all(make_episode):
+def test_the_largest_step_is_that_of_any_joint(make_episode):
     episode = make_episode(step=-3.0)
     assert [episode.largest_step(section) for section in episode.sections] == [0.0, 3.0, 0.0]
     assert episode.largest_step() == 3.0

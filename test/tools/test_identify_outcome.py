@@ -66,14 +66,14 @@ def outcome():
                    Recording(times, errors / 25.0, TIMING), 0.1, push(), Identification())
 
 
-def test_a_push_is_seen_when_its_estimate_leaves_what_is_estimated_without():
+def test_a_push_is_seen_once_its_estimate_leaves_the_noise():
     assert push().threshold == pytest.approx(MARGIN * 0.01 * np.sqrt(3.0), rel=1e-3)
     assert push(delay=0.012).seen_after == pytest.approx(0.012)
     assert push(factor=0.0).seen_after == inf
     assert push(delay=0.012, noise=10.0).seen_after == inf
 
 
-def test_the_error_of_the_force_is_that_of_the_settled_estimate():
+def test_the_force_error_is_that_of_the_settled_estimate():
     assert push(delay=0.1).relative_error == pytest.approx(0.0, abs=1e-3)
     assert push(factor=0.8).relative_error == pytest.approx(0.2, abs=1e-3)
     assert replace(push(), end=1.1).relative_error == inf
@@ -118,7 +118,7 @@ def test_files_and_exit_code_say_what_came_of_it(outcome, tmp_path, late, code, 
 
 
 @pytest.mark.parametrize('late, code', [(0, 0), (100, 3)])
-def test_a_recording_for_which_the_machine_was_too_slow_is_not_identified(
+def test_a_recording_of_too_slow_a_machine_is_not_identified(
         tmp_path, monkeypatch, capsys, late, code):
     pytest.importorskip('rclpy')
     pytest.importorskip('ros2_rnea_interfaces')

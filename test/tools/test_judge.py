@@ -143,7 +143,7 @@ def timing(make_episode, late=0, slow=0):
 
 @pytest.mark.parametrize(('late', 'played'), [
     ([0, 3], 1), ([3, 0, 3], 2), ([3, 3, 0], 3), ([3, 3, 3, 0], 1 + MAX_REPEATS)])
-def test_what_a_pause_has_spoiled_is_played_again_and_at_last_judged(make_episode, late, played):
+def test_what_a_pause_spoiled_is_repeated_and_finally_judged(make_episode, late, played):
     repeats, takes = Repeats(), iter(late)
     last = repeats.play('tilt', lambda: next(takes), lambda late: timing(make_episode, late))
     assert last == late[played - 1]
@@ -194,7 +194,7 @@ def test_each_scene_is_judged_alone(
     (0.002, 0.99 * 400.0 * 0.006, []), (0.002, 1.01 * 400.0 * 0.006, [STEP]),
     (0.001, 1.01 * 400.0 * 0.003, [STEP]), (0.02, 0.99 * 400.0 * 0.06, []),
     (0.02, 1.01 * 400.0 * 0.06, [STEP])])
-def test_a_step_may_be_that_of_its_time_and_two_periods(
+def test_a_step_may_cover_its_time_and_two_periods(
         make_results, make_episode, period, step, names):
     episode = make_episode(step=0.0)
     times = period * np.arange(len(episode.log.sent_times))
@@ -206,8 +206,7 @@ def test_a_step_may_be_that_of_its_time_and_two_periods(
     assert failed(results) == names
 
 
-def test_after_a_pause_an_effort_may_be_as_far_as_the_rate_limit_allows(
-        make_results, make_episode):
+def test_an_effort_may_change_within_its_rate_after_a_pause(make_results, make_episode):
     for step, names in ((0.5 * 400.0, []), (0.55 * 400.0, [STEP])):
         results = make_results(phases=(), episodes={
             'payload': make_episode(step=step, silent=(2.6, 3.1))})
@@ -249,8 +248,7 @@ def make_stop(make_episode):
     ({'drift': 0.0199}, []),
     ({'drift': -0.0201}, [DRIFT]),
 ])
-def test_an_arm_that_is_disabled_in_motion_is_braked_and_held(
-        make_results, make_stop, scene, names):
+def test_an_arm_disabled_in_motion_is_braked_and_held(make_results, make_stop, scene, names):
     results = make_results(phases=(), episodes={'disable': make_stop(**scene)})
     assert failed(results) == names
     assert len(judge(results, GENERAL)) == 5
@@ -275,14 +273,13 @@ def test_a_node_that_sent_nothing_does_not_pass(make_results):
 
 
 @pytest.mark.parametrize(('limited', 'names'), [(80, []), (81, [RATE_LIMITED])])
-def test_those_that_the_motion_itself_needs_may_be_held_back_besides(
+def test_commands_that_the_motion_needs_limited_are_allowed_besides(
         make_results, make_episode, limited, names):
     aborted = replace(make_episode(title='goal aborted', step=0.0), limited_commands=30)
     assert failed(make_results(rate_limited=limited, episodes={'stop': aborted})) == names
 
 
-def test_an_abort_is_limited_in_rate_while_the_effort_of_braking_is_farther_than_it_may_change(
-        arm):
+def test_a_lower_rate_limits_more_commands_of_an_abort(arm):
     motion = arm.motion(stop.DURATION)
     moment = motion.at([stop.STOPS])
     (position,), (velocity,), _ = moment

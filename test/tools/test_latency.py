@@ -54,7 +54,7 @@ def test_limits_themselves_are_in_time(latency, missed, overdue):
 
 
 @pytest.mark.parametrize(('arrival', 'overdue'), [(20 * MS, 0), (21 * MS, 1), (23 * MS, 2)])
-def test_an_answer_to_a_newer_state_serves_the_older_ones_unless_it_is_late(arrival, overdue):
+def test_a_newer_state_s_timely_answer_serves_the_older_ones(arrival, overdue):
     log = LatencyLog()
     for stamp in (0, 2 * MS, 4 * MS):
         log.published(stamp, deadline=stamp + 2 * MS)

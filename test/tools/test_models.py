@@ -32,7 +32,7 @@ def denavit_hartenberg(theta, a, d, alpha):
 
 
 @pytest.mark.parametrize('q', [np.zeros(6), np.array([0.3, -1.2, 1.5, -0.7, 0.9, 2.0])])
-def test_the_flange_of_the_ur5_is_where_its_table_puts_it(q):
+def test_the_flange_of_the_ur5_is_where_expected(q):
     pose = np.eye(4)
     for theta, row in zip(q, UR5_TABLE):
         pose = pose @ denavit_hartenberg(theta, *row)
@@ -42,7 +42,7 @@ def test_the_flange_of_the_ur5_is_where_its_table_puts_it(q):
 
 
 @pytest.mark.parametrize('name', MODELS)
-def test_a_model_names_a_link_and_a_pose_of_its_own(name):
+def test_a_model_names_its_own_link_and_pose(name):
     model = MODELS[name]()
     robot = Robot.from_urdf(model.urdf)
     assert model.tip in robot.link_names

@@ -37,7 +37,7 @@ def limits():
     return [joint.limits for joint in joints if joint.type.nv]
 
 
-def test_the_motion_begins_and_ends_at_rest_at_the_start_pose():
+def test_the_motion_begins_and_ends_resting_at_the_start():
     for time in (-1.0, 0.0, DURATION, DURATION + 1.0):
         positions, velocities, accelerations = MOTION.at([time])
         assert positions[0] == pytest.approx(START_POSE)
@@ -89,13 +89,13 @@ def test_the_push_rises_from_nothing_and_falls_to_nothing():
     assert shares == pytest.approx([0.0, 1.0, 0.0])
 
 
-def test_arms_with_more_joints_than_rows_begin_with_the_first_row_again():
+def test_arms_of_many_joints_reuse_the_first_rows():
     motion = MultiSine(np.zeros(9), np.array([1.0] * 7 + [1.0, 0.5]), DURATION).at(TIMES)
     assert np.array_equal(motion.positions[:, 7], motion.positions[:, 0])
     assert motion.velocities[:, 8] == pytest.approx(0.5 * motion.velocities[:, 1])
 
 
-def test_phases_have_names_of_their_own_and_the_first_sends_nothing():
+def test_phases_have_their_own_names_the_first_sends_nothing():
     assert len({phase.key for phase in PHASES}) == len({phase.title for phase in PHASES}) == 6
     assert [phase.key for phase in PHASES if not phase.mode] == ['pd'] == [PHASES[0].key]
 

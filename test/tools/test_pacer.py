@@ -46,7 +46,7 @@ def test_late_ticks_are_counted(pacer, lateness, overruns, overdue):
     assert pacer.worst_lateness == lateness
 
 
-def test_after_a_long_sleep_the_grid_starts_anew_and_what_was_slept_through_counts(pacer):
+def test_a_long_sleep_starts_a_new_grid_and_counts_ticks(pacer):
     now = START + JUMP + MS
     assert pacer.time_left(now) == 0
     assert pacer.take(now) == now

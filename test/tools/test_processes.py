@@ -109,8 +109,7 @@ def test_children_inherit_the_whole_environment(tmp_path, monkeypatch):
         assert ':/nowhere' in start(children, tmp_path, 'child', code)
 
 
-def test_a_child_is_killed_without_a_last_word_and_started_again(
-        tmp_path, impatient):
+def test_a_stubborn_child_is_killed_and_started_again(tmp_path, impatient):
     with Children(tmp_path) as children:
         start(children, tmp_path, 'driver', STUBBORN)
         first = children._children['driver'].pid
@@ -167,7 +166,7 @@ def test_a_signal_exits_once_and_with_its_number(number, tmp_path):
 
 
 @pytest.mark.filterwarnings('ignore::pytest.PytestUnraisableExceptionWarning')
-def test_a_signal_in_a_callback_of_the_interpreter_is_not_lost(tmp_path):
+def test_a_signal_in_an_interpreter_callback_is_not_lost(tmp_path):
     """Python drops what is raised there, as while a module is imported."""
     def dropped(number):
         referent = type('Referent', (), {})()

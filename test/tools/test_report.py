@@ -97,8 +97,7 @@ def episodes(make_episode):
             'restart': make_episode(title='driver dies', silent=(2.1, 4.0))}
 
 
-def test_every_section_has_a_line_with_its_error_and_largest_step(
-        make_results, episodes, text_of):
+def test_every_section_line_has_error_and_largest_step(make_results, episodes, text_of):
     results = make_results(phases=(), episodes=episodes)
     lines = text_of(results, judge(results, LIMITS['panda']))
     assert max(map(len, lines)) <= 80
@@ -129,7 +128,7 @@ def test_of_many_joints_the_table_shows_those_that_err_most(
 
 @pytest.mark.parametrize('heights', [
     (1e-6, 1.0, 1e9), (1.0, 1.0, 1.0), (1e-3, 1.1e-3, 1.2e-3), (19.0, 19.5, 19.9)])
-def test_labels_of_curves_are_inside_the_axes_and_off_each_other(heights):
+def test_labels_of_curves_are_inside_and_do_not_overlap(heights):
     axes = Figure().subplots()
     axes.set_yscale('log')
     axes.set_ylim(1e-3, 20.0)

@@ -60,7 +60,7 @@ def test_gains_hold_back_where_joints_give_way_to_each_other():
     assert np.linalg.eigvals(np.linalg.solve(in_line, np.diag(damping))).real.max() < 1000.0
 
 
-def test_a_joint_that_is_damped_strongly_by_itself_is_stiff_enough_to_return():
+def test_a_strongly_damped_joint_is_stiff_enough_to_return():
     inertia = np.diag([2.0, 1e-4])
     free, damping = gains(inertia, inertia[None], np.zeros(2))
     damped, the_same = gains(inertia, inertia[None], np.array([1.0, 1.0]))

@@ -70,8 +70,7 @@ def test_only_with_the_difference_in_gravity_the_arm_stays(settings, least, most
 @pytest.mark.parametrize('receiver, least, most', [
     (Receiver.ARM_HOLDS_ITSELF, 0.0, 1e-6), (Receiver.NEW, 0.1, np.inf)],
     ids=['the whole difference at first', 'blended from zero'])
-def test_an_arm_that_held_itself_stays_only_with_the_whole_difference_at_first(
-        receiver, least, most):
+def test_an_arm_stays_only_with_the_whole_difference_at_first(receiver, least, most):
     joints = Robot.from_urdf(seven_dof_arm()).joint_names
     way = moved(Settings(
         joints=joints, mode=Mode.GRAVITY_COMPENSATION, gravity=ON_THE_WALL, blend_time=SECONDS,

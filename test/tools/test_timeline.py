@@ -45,8 +45,7 @@ def test_the_picture_is_drawn(make_results, make_episode, tmp_path, name, beginn
     assert path.read_bytes().startswith(beginning)
 
 
-def test_the_joint_that_is_drawn_alone_is_the_one_with_the_largest_effort(
-        make_results, make_episode, tmp_path):
+def test_the_joint_of_largest_effort_is_drawn_alone(make_results, make_episode, tmp_path):
     path = tmp_path / 'timeline.svg'
     draw_timeline(make_results(phases=(), episodes={'stop': make_episode(step=-9.0)}), path)
     assert '<!-- joint4 [Nm] -->' in path.read_text()

@@ -61,7 +61,7 @@ def test_gains_of_k_squared_and_twice_k_damp_critically():
 
 
 @pytest.mark.parametrize('duration, share', [(0.0, 0.0), (0.5, 1.0)])
-def test_other_gains_come_gradually_where_a_hand_over_has_a_duration(duration, share):
+def test_other_gains_come_gradually_in_a_hand_over(duration, share):
     memory, before, after = GainMemory(), feedback(), feedback((50.0, 25.0), (4.0, 10.0))
     before.gains(memory, 1.0, duration)
     at_once = after.gains(memory, 1.0, duration)

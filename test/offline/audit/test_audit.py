@@ -52,7 +52,7 @@ def test_a_sound_robot_has_nothing_but_notes(text):
     assert {finding.severity for finding in audit(parse_urdf(text), text)} <= {Severity.NOTE}
 
 
-def test_the_worst_comes_first_and_else_the_order_is_that_of_the_description():
+def test_the_worst_comes_first_then_the_order_of_the_description():
     def link(name, moment):
         return LinkDescription(name, Inertial(1.0, inertia=(0.5, 0.0, 0.0, 0.5, 0.0, moment)))
 
@@ -91,8 +91,7 @@ BOUND = st.sampled_from([-inf, -1e308, -1e4, -1.0, 0.0, 1.0, 30.0, 1e308, inf])
 @given(mass=EXTREMES.map(abs), inertia=st.tuples(*[EXTREMES] * 6), xyz=st.tuples(*[EXTREMES] * 3),
        rpy=st.tuples(*[EXTREMES] * 3), bounds=st.tuples(BOUND, BOUND),
        kind=st.sampled_from(list(JointType)))
-def test_no_numbers_that_a_description_may_have_make_the_audit_fail(
-        mass, inertia, xyz, rpy, bounds, kind):
+def test_no_numbers_of_a_description_make_the_audit_fail(mass, inertia, xyz, rpy, bounds, kind):
     inertial = Inertial(mass, Pose(xyz, rpy), inertia)
     joint = JointDescription(
         'j', kind, 'a', 'b', origin=Pose(xyz, rpy), axis=(0.0, 1e50, 1e-50), pitch=0.1,
@@ -111,12 +110,12 @@ def test_the_panda_has_nothing_but_notes():
         'panda_description/urdf/panda.urdf', Severity.NOTE).keys()
 
 
-def test_the_wrists_of_the_old_ur5_have_the_inertia_of_something_much_larger():
+def test_the_wrists_of_the_old_ur5_are_too_light():
     assert found_in('ur_description/urdf/ur5_robot.urdf') == {
         'TOO_LIGHT': ["link 'wrist_1_link'", "link 'wrist_2_link'", "link 'wrist_3_link'"]}
 
 
-def test_what_is_about_the_wrong_point_in_romeo_is_right_in_the_later_description_of_romeo():
+def test_romeo_s_wrong_points_are_right_in_its_later_description():
     """Shifted, the shank's inertia is what another description of this robot has to begin with."""
     text = example_urdf('romeo_description/urdf/romeo.urdf')
     found = {finding.subject: finding.text for finding in audit(parse_urdf(text))
@@ -144,7 +143,7 @@ def calls_in(function, *arguments):
     ('panda_description/urdf/panda.urdf', 58_000),
     ('talos_data/robots/talos_full_v2.urdf', 275_000),
 ])
-def test_the_audit_is_quick_enough_for_the_start_of_a_node(path, calls):
+def test_the_audit_is_quick_enough_for_a_node_s_start(path, calls):
     """It takes 9 ms for a Panda and 42 ms for a Talos, with two thirds of these calls."""
     text = example_urdf(path)
     description = parse_urdf(text)
@@ -152,7 +151,7 @@ def test_the_audit_is_quick_enough_for_the_start_of_a_node(path, calls):
     assert calls_in(audit, description, text) < calls
 
 
-def test_the_loads_of_a_humanoid_take_as_few_calls_as_those_of_few_positions():
+def test_more_positions_take_no_more_calls_for_humanoid_loads():
     """Their positions are rows of arrays: a second of arithmetic, and not of Python."""
     description = parse_urdf(example_urdf('talos_data/robots/talos_full_v2.urdf'))
     few = partial(examine, samples=500)

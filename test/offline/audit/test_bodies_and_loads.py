@@ -81,7 +81,7 @@ def test_the_node_has_the_figures_of_the_report():
     assert any(finding.kind is Kind.OVERLOADED for finding in audit(description))
 
 
-def test_a_moving_part_that_may_be_massless_is_a_note_where_more_hangs_on_it():
+def test_an_allowed_massless_part_that_carries_others_is_a_note():
     found = kinds_by_subject(chain(None, None, BRICK), massless_links=['l1'])
     assert found == {('MASSLESS_BODY', "joint 'j1'")}
 
@@ -135,7 +135,7 @@ def test_the_worst_position_has_the_largest_load():
         rtol=1e-12)
 
 
-def test_loads_are_sampled_within_the_limits_and_alike_in_each_call():
+def test_loads_are_sampled_within_limits_and_repeatably():
     robot = Robot.from_urdf(ARM)
     first, second = sample_loads(robot, 300), sample_loads(robot, 300)
     assert np.abs(first.positions).max() <= 3.0
@@ -166,7 +166,7 @@ def test_a_spherical_joint_is_sampled_in_all_directions():
     np.testing.assert_allclose(loads.high, [0.0, moment, moment], rtol=0.05, atol=1e-12)
 
 
-def test_a_planar_joint_in_an_upright_plane_is_sampled_in_all_directions():
+def test_an_upright_planar_joint_is_sampled_in_all_directions():
     description = chain(None, BRICK, kinds=[JointType.PLANAR], axis=(1.0, 0.0, 0.0))
     loads = examine(description, samples=600).loads
     np.testing.assert_allclose(loads.low[:2], [-9.81, -9.81], rtol=0.05)
@@ -179,7 +179,7 @@ def test_a_cylindrical_joint_is_sampled_all_around():
 
 
 @pytest.mark.parametrize('lower, upper', [(-np.inf, -5.0), (5.0, np.inf)])
-def test_a_joint_with_one_limit_is_sampled_on_its_side_of_it(lower, upper):
+def test_a_joint_with_one_limit_is_sampled_within_it(lower, upper):
     limits = JointLimits(lower, upper, 1.0, 300.0)
     loads = examine(chain(None, BRICK, limits=limits), samples=600).loads
     [[worst]] = loads.positions[loads.worst]
@@ -214,7 +214,7 @@ def test_a_joint_that_never_feels_gravity_is_a_note():
         ('NO_GRAVITY', "joint 'j1'")}
 
 
-def test_nothing_is_said_of_gravity_at_a_joint_that_stands_still_anyway():
+def test_nothing_is_said_of_gravity_at_a_locked_joint():
     limits = JointLimits(0.0, 0.0, 1.0, 300.0)
     assert kinds_by_subject(chain(None, BRICK, axis=(0.0, 0.0, 1.0), limits=limits)) == {
         ('LOCKED', "joint 'j1'")}

@@ -36,7 +36,7 @@ def effects(urdf):
             if finding.severity > Severity.NOTE}
 
 
-def test_an_inertia_has_an_effect_at_the_weakest_joint_that_turns_it_and_none_in_gravity():
+def test_an_inertia_affects_its_weakest_joint_and_not_gravity():
     told = effects(IMPOSSIBLE)
     assert told["link 'lower'"] == (
         "none in gravity; at 10 rad/s^2, at most 0.5 Nm at joint 'elbow', 1.2 % of its limit")
@@ -77,7 +77,7 @@ def test_every_kind_of_finding_has_an_effect(kind):
     assert kind.effect
 
 
-def test_the_effect_is_part_of_the_sentence_that_the_node_shows():
+def test_the_effect_is_part_of_the_node_s_sentence():
     [finding] = [found for found in audit(parse_urdf(IMPOSSIBLE)) if 'lower' in found.subject]
     assert str(finding).endswith(f' (effect: {finding.effect})')
     assert 'effect' not in str(replace(finding, effect=''))

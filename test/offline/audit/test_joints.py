@@ -74,7 +74,7 @@ def test_the_limit_that_is_missing_is_named(limits, words):
 
 
 @pytest.mark.parametrize('effort', [0.0, inf])
-def test_a_mimic_joint_is_sent_nothing_and_needs_no_effort_limit(effort):
+def test_a_mimic_joint_needs_no_effort_limit(effort):
     limits = JointLimits(-1.0, 1.0, effort=effort)
     assert findings_of_joint(limits=limits, mimic=Mimic('other')) == {}
 
@@ -141,8 +141,7 @@ def test_friction_which_is_compensated_is_no_finding():
 @pytest.mark.parametrize('damping, friction, velocity, share', [
     (0.0, 2.1, 2.0, 0.21), (2.1, 0.0, 2.0, 0.21), (1.0, 1.5, 2.0, 0.25), (9.0, 2.5, inf, 0.25),
     (0.0, 1.9, 2.0, None), (1.9, 0.0, 2.0, None), (9.0, 1.9, inf, None), (1.0, 1.0, 1.0, None)])
-def test_friction_is_compared_with_the_effort_limit_at_half_the_velocity_limit(
-        damping, friction, velocity, share):
+def test_friction_is_judged_at_half_the_velocity_limit(damping, friction, velocity, share):
     found = findings_of_joint(
         damping=damping, friction=friction,
         limits=JointLimits(-1.0, 1.0, velocity=velocity, effort=10.0))

@@ -88,13 +88,13 @@ def test_a_mass_without_inertia_is_a_note(inertia):
     assert '0.7 kg' in text
 
 
-def test_the_inertia_of_something_large_with_the_mass_of_something_small_is_found():
+def test_too_large_an_inertia_for_the_mass_is_found():
     [(kind, text)] = found(mass=0.1, inertia=diagonal(0.1, 0.1, 0.1))
     assert kind == 'TOO_LIGHT'
     assert '0.1 kg with a radius of gyration of 1.22e+03 mm' in text
 
 
-def test_the_mass_of_something_large_with_the_inertia_of_something_small_is_found():
+def test_too_large_a_mass_for_the_inertia_is_found():
     [(kind, text)] = found(mass=1.0, inertia=diagonal(1e-6, 1e-6, 1e-6))
     assert kind == 'TOO_DENSE'
     assert 'radius of gyration of 1.22 mm' in text
@@ -120,14 +120,14 @@ def test_an_inertia_about_the_link_origin_is_found():
     assert 'would be 0.0605' in text
 
 
-def test_an_inertia_about_the_link_origin_is_found_in_turned_axes():
+def test_inertia_about_the_link_origin_is_found_in_turned_axes():
     inertia = rod_about_its_end()
     turned = (inertia[3], 0.0, 0.0, inertia[0], 0.0, inertia[5])  # the rod lies along its y
     [(kind, _)] = found(2.0, turned, xyz=(0.3, 0.0, 0.0), rpy=(0.0, 0.0, 1.5707963))
     assert kind == 'WRONG_POINT'
 
 
-def test_a_point_whose_inertia_is_about_the_link_origin_is_found():
+def test_a_point_mass_s_inertia_about_the_origin_is_found():
     [(kind, _)] = found(1.0, diagonal(0.0, 0.25, 0.25), xyz=(0.5, 0.0, 0.0))
     assert kind == 'WRONG_POINT'
 
@@ -142,11 +142,11 @@ def test_a_compact_body_is_not_suspected_of_a_shift():
     (0.1, 0.0, 0.0),                                 # too near to matter
     (0.9, 0.0, 0.0),                                 # further than the inertia allows
 ])
-def test_an_inertia_that_makes_no_better_sense_about_the_origin_is_no_finding(xyz):
+def test_inertia_that_the_origin_explains_no_better_is_no_finding(xyz):
     assert found(2.0, rod_about_its_end(), xyz=xyz) == []
 
 
-def test_the_inertia_of_the_rod_about_its_centre_is_no_finding():
+def test_a_rod_s_inertia_about_its_centre_is_no_finding():
     assert found(2.0, diagonal(0.0009, 0.06, 0.06), xyz=(0.3, 0.0, 0.0)) == []
 
 

@@ -59,7 +59,7 @@ def test_attributes_that_nobody_reads_are_one_note_for_each_element():
         ('UNREAD', "joint 'j' <dynamics>", 'its attributes mu_coulomb, K are not read')]
 
 
-def test_a_name_like_one_that_is_there_too_is_not_taken_for_it():
+def test_a_name_like_another_present_one_is_only_unread():
     [(kind, _, _)] = found(joint('<limit effort="3" command_effort="2"/>'))
     assert kind == 'UNREAD'
 

@@ -191,7 +191,7 @@ def test_the_parameters_are_those_of_the_node(finished):
     assert found['friction'] == pytest.approx(COULOMB, rel=0.1)
 
 
-def test_the_urdf_and_the_parameters_together_are_the_robot_with_its_rotors(tmp_path, capsys):
+def test_urdf_and_parameters_together_are_the_robot_with_rotors(tmp_path, capsys):
     armature = {'pan': 1.5, 'lift': 1.0, 'elbow': 0.4}
     truth = AdjustableRobot.of(true_robot(), optional_parameters=['armature'])
     truth.set_joint_parameters('armature', armature)
@@ -222,7 +222,7 @@ def test_the_report_has_before_and_after(finished):
     assert 'src="http' not in page
 
 
-def test_the_terminal_says_what_was_done_to_the_recording_then_the_result(finished):
+def test_the_terminal_tells_the_preparation_then_the_result(finished):
     text = (finished[1].parent / 'terminal.txt').read_text(encoding='utf-8')
     assert max(map(len, text.splitlines())) <= 80
     said = ' '.join(text.split())
@@ -324,7 +324,7 @@ def test_sums_that_may_be_zero_have_no_relative_error():
     assert 'of the numbers that the data determines is 5 %' in text
 
 
-def test_joints_with_slow_samples_are_told_with_what_the_node_sends():
+def test_slow_joints_are_told_with_what_the_node_sends():
     told = [each for each in sentences(identified(slow_joints=('elbow', 'wrist')), ())
             if each.startswith('Some samples in which elbow, wrist move are slower than 0.03 rad')]
     assert len(told) == 1 and 'half of it at 0.006' in told[0]
@@ -368,7 +368,7 @@ def factor(value, joint='all joints', kind=Kind.GAIN):
         (Estimate('factor', value, 0.01),), 99.0)
 
 
-def test_a_factor_on_the_effort_is_no_fault_where_the_gain_is_unknown():
+def test_an_effort_factor_is_no_fault_where_gain_is_unknown():
     joints = ('shoulder', 'elbow')
     before = replace(FINE, wrong_efforts=(
         factor(9.0, "joint 'elbow'"), factor(-1.0, "joint 'shoulder'", Kind.SIGN)))
@@ -379,7 +379,7 @@ def test_a_factor_on_the_effort_is_no_fault_where_the_gain_is_unknown():
     assert len(wrong_efforts(before, joints, ['shoulder'])) == 2
 
 
-def test_a_factor_near_one_and_efforts_that_could_not_be_judged_are_doubts():
+def test_a_factor_near_one_and_unjudged_efforts_are_doubts():
     near = factor(1.3)
     before = replace(FINE, conclusions=(near,), noise=np.array([np.nan, 1.0]))
     unjudged, gain = doubts(identified(), before, FINE, ())
@@ -416,8 +416,7 @@ def test_a_joint_that_was_not_judged_is_a_doubt(moves, effort, samples, said):
 
 @pytest.mark.parametrize('value, error, is_doubtful', [
     (2.9, None, False), (3.1, None, True), (0.3, None, True), (9.0, 0.1, False)])
-def test_a_mass_far_from_the_urdf_that_the_data_does_not_determine_is_doubtful(
-        value, error, is_doubtful):
+def test_an_undetermined_mass_far_from_the_urdf_is_doubtful(value, error, is_doubtful):
     mass = Parameter('m of fore', 'm', 'fore', 'kg', value, error, 1.0)
 
     def warned(**other):
@@ -459,7 +458,7 @@ def test_efforts_that_are_cut_off_are_refused_by_joint(tmp_path, capsys):
     assert not any('too short to check' in each for each in found)
 
 
-def test_what_is_written_anyway_has_the_doubt_at_the_top_of_each_file(tmp_path):
+def test_files_written_anyway_begin_with_the_doubt(tmp_path):
     (tmp_path / 'arm.urdf').write_text(URDF, encoding='utf-8')
     bag, out = write_bag(
         tmp_path / 'swing', Robot.from_urdf(URDF), factors=(1.0, -1.0, 1.0)), tmp_path / 'out'
@@ -479,7 +478,7 @@ def test_what_is_written_anyway_has_the_doubt_at_the_top_of_each_file(tmp_path):
 
 
 @pytest.mark.parametrize('parts_of, total', [(None, 2), (60.0, None)])
-def test_the_bar_has_no_end_where_the_number_of_parts_is_not_known(parts_of, total):
+def test_the_bar_has_no_end_where_parts_are_uncounted(parts_of, total):
     given = {}
 
     class Bar:

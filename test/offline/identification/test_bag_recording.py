@@ -116,7 +116,7 @@ def test_a_file_in_the_bag_stands_for_the_bag(make_bag, state):
     assert recording.velocities is None
 
 
-def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
+def test_a_part_is_read_by_the_times_of_reception(make_bag, state):
     path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
     recording = read_bag(path, part=Part(2.0, 4.0))
     assert (recording.name, recording.part_of) == ('bag from 2 s to 4 s', str(path))
@@ -128,8 +128,7 @@ def test_a_part_of_a_bag_is_read_by_the_times_of_reception(make_bag, state):
         read_bag(path, part=Part(4.0, 2.0))
 
 
-def test_a_part_is_counted_from_the_begin_of_the_bag_also_where_a_gripper_began_first(
-        make_bag, state):
+def test_a_part_is_counted_from_the_begin_of_the_bag(make_bag, state):
     gripper = [state(1.0 * k, ['grip'], [k], [], [k]) for k in range(40)]
     arm = [state(30.0 + 0.1 * k, ['a'], [k], [], [k]) for k in range(100)]
     recording = read_bag(make_bag(gripper + arm))
@@ -137,7 +136,7 @@ def test_a_part_is_counted_from_the_begin_of_the_bag_also_where_a_gripper_began_
     assert recording.positions[0, recording.joints.index('a')] == 0.0
 
 
-def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
+def test_all_parts_are_those_that_are_read_singly(make_bag, state):
     path = make_bag([
         state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])
     found, reasons = read_all(bag_parts(path, None, {}, Part(0.3), 1.0))
@@ -154,7 +153,7 @@ def test_all_parts_of_a_bag_are_those_that_are_read_one_by_one(make_bag, state):
         [one.positions[0, 0] * 0.1 for one in found])  # also where a part begins with a pause
 
 
-def test_a_bag_is_read_twice_at_most_however_many_parts_it_has(make_bag, state):
+def test_a_bag_of_many_parts_is_read_twice_at_most(make_bag, state):
     path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
     size = sum(file.stat().st_size for file in path.iterdir())
     read_all(bag_parts(path, None, {}, Part(), 100.0))  # imports rosbags
@@ -166,7 +165,7 @@ def test_a_bag_is_read_twice_at_most_however_many_parts_it_has(make_bag, state):
         assert read < 2.5 * size
 
 
-def test_a_part_is_not_kept_while_the_next_one_is_read(make_bag, state, monkeypatch):
+def test_a_part_is_not_kept_while_the_next_is_read(make_bag, state, monkeypatch):
     path = make_bag([
         state(0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 20 < k < 40])
 
@@ -201,7 +200,7 @@ def test_a_message_that_is_cut_off_is_named(make_bag, state, store, monkeypatch)
         read_bag(path)
 
 
-def test_all_of_a_bag_is_read_whatever_its_metadata_say_of_its_begin(make_bag, state):
+def test_wrong_metadata_of_the_begin_hide_no_message(make_bag, state):
     path = make_bag([state(100.0 + 0.1 * k, 'a', [k], [], [k]) for k in range(10)])
     metadata = path / 'metadata.yaml'
     text, count = re.subn(r'(nanoseconds_since_epoch: )\d+', r'\g<1>100500000000',
@@ -211,8 +210,7 @@ def test_all_of_a_bag_is_read_whatever_its_metadata_say_of_its_begin(make_bag, s
     assert len(read_bag(path).times) == 10
 
 
-def test_a_bag_that_does_not_fit_into_memory_is_refused_before_it_is_read(
-        make_bag, state, monkeypatch):
+def test_a_bag_too_large_for_memory_is_refused_unread(make_bag, state, monkeypatch):
     path = make_bag([state(0.1 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(100)])
     monkeypatch.setattr(memory, 'available_memory', lambda: 200.0 * memory.BYTES)
     with pytest.raises(RecordingError, match=(

@@ -67,7 +67,7 @@ def test_an_effort_that_was_not_recorded_has_no_rms(arm, recording):
     assert np.isnan(comparison.difference_rms).tolist() == [False, True]
 
 
-def test_an_effort_that_only_some_recordings_have_is_compared_in_these(arm, recording):
+def test_an_effort_is_compared_in_recordings_that_have_it(arm, recording):
     tau = recording.tau.copy()
     tau[:, 1] = np.nan
     both = compare([recording, replace(recording, tau=tau)], arm)

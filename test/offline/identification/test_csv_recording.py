@@ -93,7 +93,7 @@ def test_empty_cells_are_not_numbers(write):
 @pytest.mark.parametrize(('more', 'message'), [
     ('0.2,1,2,3,x,5,6', "line 4 of run.csv has 'x' in column 'b.velocity'; it needs a number"),
     ('0.2,1,2,3', 'line 4 of run.csv has 4 values; it needs 7: was its end cut off')])
-def test_a_cell_that_is_no_number_and_a_row_that_is_cut_off_are_named(write, more, message):
+def test_cells_that_are_no_numbers_and_cut_rows_are_named(write, more, message):
     with pytest.raises(RecordingError, match=message):
         read_csv(write(PLAIN + more))
 

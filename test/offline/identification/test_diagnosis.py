@@ -98,7 +98,7 @@ def test_nothing_is_concluded_of_a_real_arm_that_is_right(ur5, seed):
     assert diagnosis.conclusions == () == diagnosis.open_questions
 
 
-def test_samples_at_rest_that_are_said_to_move_are_no_error(arm):
+def test_samples_at_rest_flagged_as_moving_are_no_error(arm):
     rng = np.random.default_rng(1)
     times, q, qd, qdd = swings(arm, rng)
     qd[::50] = 0.0
@@ -107,7 +107,7 @@ def test_samples_at_rest_that_are_said_to_move_are_no_error(arm):
     assert np.isfinite(diagnosis.noise).all()
 
 
-def test_a_joint_may_be_judged_only_after_the_delay_is_taken_out(ur5, monkeypatch):
+def test_a_joint_may_be_judged_only_without_the_delay(ur5, monkeypatch):
     reduce_equations = cause_search.reduce_equations
 
     def reduced(columns, measured, j):
@@ -310,7 +310,7 @@ def test_a_few_samples_tell_nothing(arm):
     assert 'too few samples' in diagnosis.open_questions[0]
 
 
-def test_a_recording_too_short_for_its_slow_motion_says_how_long_it_has_to_be(ur5):
+def test_too_short_a_recording_is_told_the_length_it_needs(ur5):
     rng = np.random.default_rng(7)
     long, short = (
         replace(recorded(ur5, swings(ur5, rng, duration=duration), rng), cutoff=5.0)
@@ -335,7 +335,7 @@ def test_errors_allow_for_what_no_cause_explains(ur5, seed):
         assert_close(quantities(each)['mass'], PAYLOAD.mass)
 
 
-def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
+def test_no_mass_is_stated_without_a_joint_of_long_lever(ur5):
     rng = np.random.default_rng(11)
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
     recording = recorded(truth, swings(truth, rng), rng)
@@ -347,7 +347,7 @@ def test_a_mass_is_not_stated_where_no_joint_with_a_long_lever_was_judged(ur5):
     assert_close(quantities(found)['moment z'], PAYLOAD.mass * PAYLOAD.origin.xyz[2])
 
 
-def test_a_moment_that_the_motion_does_not_excite_has_no_number(ur5):
+def test_a_moment_that_is_not_excited_has_no_number(ur5):
     rng = np.random.default_rng(1)
     truth = ur5.with_payload('tool', 'wrist_2_link', PAYLOAD)
     motion = swings(truth, rng, still=ur5.joint_names[:4])
@@ -362,7 +362,7 @@ def test_a_moment_that_the_motion_does_not_excite_has_no_number(ur5):
 
 
 @for_seeds(3)
-def test_a_push_in_the_motion_is_told_with_its_joints_and_time(ur5, seed):
+def test_a_push_is_told_with_its_joints_and_time(ur5, seed):
     rng = np.random.default_rng(seed)
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)  # a wrong model is no push
     recording = recorded(truth, swings(truth, rng, duration=40.0), rng)
@@ -379,7 +379,7 @@ def test_a_push_in_the_motion_is_told_with_its_joints_and_time(ur5, seed):
     assert '--to ' in str(diagnosis.bursts[0]) and '--from ' in str(diagnosis.bursts[0])
 
 
-def test_the_part_that_a_push_is_in_is_told_in_times_of_the_whole_recording(arm):
+def test_a_push_is_told_in_times_of_the_whole_recording(arm):
     rng = np.random.default_rng(1)
     recording = recorded(arm, swings(arm, rng, duration=40.0), rng)
     recording.tau[(recording.times > 20.2) & (recording.times < 20.8)] += 20.0
@@ -411,7 +411,7 @@ def test_a_short_recording_of_another_temperature_is_no_push(arm):
     assert '--from' not in str(burst)
 
 
-def test_noise_at_a_lower_rate_is_no_push_though_fewer_samples_are_averaged(monkeypatch):
+def test_noise_at_a_lower_rate_is_no_push(monkeypatch):
     steps = np.repeat([0.03, 0.002], [6000, 60000])
     columns = SimpleNamespace(
         times=np.cumsum(steps), pieces=[slice(0, 6000), slice(6000, 66000)],
@@ -426,7 +426,7 @@ def test_noise_at_a_lower_rate_is_no_push_though_fewer_samples_are_averaged(monk
     assert at[0] < 6000 < at[-1]
 
 
-def test_the_times_of_a_part_are_counted_from_the_begin_of_the_recording(arm):
+def test_times_of_a_part_count_from_the_recording_s_begin(arm):
     times = np.arange(0.0, 20.0, 0.01) + 1e9
     motion = [swings(arm, np.random.default_rng(1))[k] for k in (1, 2)]
     one = Recording('part', times, arm.joint_names, motion[0], motion[0], motion[1], begin=100.0)
@@ -492,7 +492,7 @@ def of_late_efforts(robot, delay, **joint_delays):
     return diagnosis
 
 
-def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
+def test_a_delay_beside_a_removed_one_is_no_conclusion(ur5):
     diagnosis = of_late_efforts(
         ur5, 0.015, pan=JointDelay(0.01, 1e-3, 0.015), lift=JointDelay(0.05, 1e-3, 0.015))
     assert [each for each in diagnosis.open_questions if re.fullmatch(
@@ -501,7 +501,7 @@ def test_a_delay_beside_one_that_was_taken_out_is_no_conclusion(ur5):
 
 
 @pytest.mark.parametrize(('pan', 'lift'), [(0.01, 0.04), (0.05, 0.06)])
-def test_what_no_joint_is_late_by_is_not_told_as_a_delay(ur5, pan, lift):
+def test_a_time_that_no_joint_is_late_is_no_delay(ur5, pan, lift):
     diagnosis = of_late_efforts(
         ur5, 0.015, pan=JointDelay(pan, 1e-3, 0.015), lift=JointDelay(lift, 1e-3, 0.015))
     assert (
@@ -511,14 +511,14 @@ def test_what_no_joint_is_late_by_is_not_told_as_a_delay(ur5, pan, lift):
     assert not [each for each in diagnosis.open_questions if 'recorded' in each]
 
 
-def test_a_delay_that_is_left_by_those_of_the_joints_is_not_told_as_one(ur5):
+def test_what_delays_of_joints_leave_is_not_told_as_delay(ur5):
     diagnosis = of_late_efforts(
         ur5, 0.0, pan=JointDelay(0.01, 1e-3, 0.01), lift=JointDelay(0.06, 1e-3, 0.06))
     assert any(each.startswith('Something acts like a delay, beside the 10.0 to 60.0 ms')
                for each in diagnosis.open_questions)
 
 
-def test_an_effort_that_has_nothing_to_do_with_the_model_is_no_gain(ur5):
+def test_an_effort_unrelated_to_the_model_is_no_gain(ur5):
     rng = np.random.default_rng(13)
     recording = recorded(ur5, swings(ur5, rng), rng)
     recording.tau[:, 1] = rng.standard_normal(len(recording.times))

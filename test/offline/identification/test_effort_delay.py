@@ -25,7 +25,7 @@ BODIES = 70
 PERIOD = 0.01
 
 
-def test_a_robot_of_many_bodies_needs_no_longer_recording_than_its_columns_do():
+def test_many_bodies_need_no_longer_recording_than_their_columns():
     robot = Robot.from_urdf(_pendulums(BODIES), engine='textbook')
     times = PERIOD * np.arange(2 * 3 * (10 * BODIES + 4) - 50)
     q, qd, qdd = np.zeros((3, len(times), BODIES))

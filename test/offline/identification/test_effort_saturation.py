@@ -81,7 +81,7 @@ def prepared(model, motion, efforts, **settings):
 
 
 @pytest.mark.parametrize('kept', [0.3, 0.5, 0.8])
-def test_efforts_that_are_cut_off_are_found_with_their_bounds_and_share(model, truth, kept):
+def test_saturated_efforts_are_found_with_bounds_and_share(model, truth, kept):
     motion = swing()
     efforts = efforts_of(truth, motion)
     bound = round(kept * float(np.abs(efforts[:, 1]).max()), 3)
@@ -104,7 +104,7 @@ def test_one_bound_alone_is_found(model, truth):
     assert prepared(model, motion, efforts).prepared.saturations['shoulder'].bounds == (bound,)
 
 
-def test_a_few_wrong_samples_beyond_a_bound_do_not_hide_it(model, truth):
+def test_a_few_samples_beyond_a_bound_do_not_hide_it(model, truth):
     motion = swing()
     efforts = efforts_of(truth, motion)
     bound = round(0.5 * float(np.abs(efforts[:, 1]).max()), 3)
@@ -117,8 +117,7 @@ def test_a_few_wrong_samples_beyond_a_bound_do_not_hide_it(model, truth):
 
 
 @pytest.mark.filterwarnings('error')
-def test_one_value_that_nearly_all_samples_have_and_none_is_below_is_judged_without_a_warning(
-        model):
+def test_a_lowest_value_of_nearly_all_samples_raises_no_warning(model):
     motion = swing()
     efforts = np.zeros((len(TIMES), 2))
     some = np.random.default_rng(1).permutation(len(TIMES))[:len(TIMES) // 20]
@@ -141,7 +140,7 @@ def test_a_joint_that_mostly_rests_is_judged_by_its_motion(model, truth):
     assert found.saturations['elbow'].share > 0.05
 
 
-def test_a_diagnosis_says_it_and_concludes_nothing_else_from_this_effort(model, truth):
+def test_a_diagnosis_concludes_nothing_else_from_a_saturated_effort(model, truth):
     motion = swing()
     efforts = efforts_of(truth, motion)
     bound = round(0.4 * float(np.abs(efforts[:, 1]).max()), 3)
@@ -179,7 +178,7 @@ def test_a_simulation_without_noise_has_no_bounds(model, truth, motion, digits):
         assert prepared(model, motion, efforts).prepared.saturations == {}
 
 
-def test_a_joint_that_rests_at_its_largest_effort_has_no_bound(model, truth):
+def test_a_joint_resting_at_its_largest_effort_has_no_bound(model, truth):
     motion = swing()
     for each in motion:
         each[1500:] = each[1500] if each is motion[0] else 0.0
@@ -201,7 +200,7 @@ def test_a_joint_that_pushes_against_a_stop_has_no_bound(model, truth):
     assert prepared(model, motion, efforts).prepared.saturations == {}
 
 
-def test_a_drive_at_its_limit_whose_motion_is_that_of_its_effort_has_no_bound(model, truth):
+def test_a_motion_that_follows_the_limited_effort_has_no_bound(model, truth):
     q, qd, qdd = swing()
     limit = 0.6 * float(np.abs(truth.inverse_dynamics(q, qd, qdd)[:, 1]).max())
     state = np.concatenate([q[0], qd[0]])

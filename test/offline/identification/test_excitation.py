@@ -167,7 +167,7 @@ def test_without_any_possible_pose_the_reason_is_told():
         planner(bounds=weak).plan()
 
 
-def test_the_same_seed_gives_the_same_motion_and_another_one_another():
+def test_each_seed_gives_a_motion_of_its_own():
     first, again, other = (
         planner(settings=replace(COARSE, seed=seed)).plan().motion.coefficients
         for seed in (1, 1, 2))
@@ -175,7 +175,7 @@ def test_the_same_seed_gives_the_same_motion_and_another_one_another():
     assert not np.allclose(first, other)
 
 
-def test_a_search_that_is_ended_gives_a_motion_within_the_limits(arm_plan):
+def test_a_search_that_is_ended_stays_within_the_limits(arm_plan):
     calls = iter(range(10_000))
     search = planner()
     found = search.plan(is_over=lambda: next(calls) > 5)

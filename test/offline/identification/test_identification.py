@@ -93,7 +93,7 @@ def unconstrained_rms(one, design, held_back=0.3):
 
 @pytest.mark.parametrize('colour', [0.0, 0.9], ids=['white noise', 'correlated noise'])
 @pytest.mark.usefixtures('fastest_engine')
-def test_true_values_are_within_the_intervals_as_often_as_they_say(colour):
+def test_intervals_hold_true_values_as_often_as_they_say(colour):
     robot = arm()
     truth = with_joint_numbers(
         changed_inertias(robot, 1), damping=0.4, friction=0.6, armature=0.05)
@@ -166,7 +166,7 @@ def test_the_preparation_keeps_true_values_within_the_intervals(count, delay):
 
 
 @pytest.mark.usefixtures('fastest_engine')
-def test_intervals_hold_the_true_load_where_the_friction_has_another_law():
+def test_intervals_hold_the_true_load_under_another_friction_law():
     """Friction that grows with the load is no column, and no noise: it comes with the motion."""
     robot = arm(5, 4)
     link = robot.link_names[-1]
@@ -333,7 +333,7 @@ def test_breakaway_friction_is_found_where_it_is_and_only_there():
                    if one.quantity == 'stribeck')
 
 
-def test_friction_that_is_less_at_low_speed_is_no_breakaway_friction():
+def test_friction_that_falls_at_low_speed_is_no_breakaway():
     """The Stribeck effect the other way around: a law that the model does not have."""
     robot, one = with_friction(lambda speed: 2.0 - 1.5 / (1.0 + (speed / 0.1)**2))
     result, plain = (
@@ -346,7 +346,7 @@ def test_friction_that_is_less_at_low_speed_is_no_breakaway_friction():
         assert mine.standard_error == pytest.approx(its.standard_error, rel=0.1)
 
 
-def test_stribeck_velocities_to_try_do_not_depend_on_held_back_data():
+def test_stribeck_velocities_do_not_depend_on_held_back_data():
     robot = arm(5, 2)
     t, q, qd, qdd = motion(robot, 2000, 1)
     faster = np.where(t[:, None] >= t[1400], 3.0 * qd, qd)
@@ -503,7 +503,7 @@ def test_memory_of_the_reduction_does_not_grow_with_the_data():
 
 # ---- data that says little ----------------------------------------------------------------------
 
-def test_a_joint_that_stands_still_keeps_the_numbers_of_its_urdf():
+def test_a_joint_at_rest_keeps_its_urdf_s_numbers():
     robot = arm()
     t, q, qd, qdd = motion(robot, 1000, 2)
     for array in (qd, qdd):

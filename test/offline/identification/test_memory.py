@@ -60,7 +60,7 @@ def huge(tmp_path_factory, robot):
     return path
 
 
-def test_ten_gigabytes_are_refused_with_their_size_and_what_would_do(huge, monkeypatch):
+def test_ten_gigabytes_are_refused_with_size_and_remedy(huge, monkeypatch):
     monkeypatch.setattr(memory, 'available_memory', lambda: 4.0 * GIGABYTE)
     with pytest.raises(RecordingError, match=(
             r"'huge\.csv' has about [\d.]+e\+07 samples of 6 joints; preparing them takes up to "
@@ -69,7 +69,7 @@ def test_ten_gigabytes_are_refused_with_their_size_and_what_would_do(huge, monke
     assert len(read_csv(huge, part=Part(0.0, 5.0)).times) == 500
 
 
-def test_short_lines_at_the_begin_do_not_make_a_recording_too_large(tmp_path, monkeypatch):
+def test_short_first_lines_do_not_make_a_recording_too_large(tmp_path, monkeypatch):
     path = tmp_path / 'a.csv'
     numbers = np.random.default_rng(0).normal(size=(20_000, 2))
     numbers[:3000] = 0.0
@@ -140,7 +140,7 @@ def test_a_part_of_a_file_is_read(tmp_path, robot):
         read_csv(path, part=Part(20.0, 30.0))
 
 
-def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
+def test_a_part_with_empty_cells_and_lines_is_read(tmp_path):
     path = tmp_path / 'a.csv'
     path.write_text('time,a.position,a.effort\n\n5,1,1\n6,,2\n\n7,3,3\n8,4,4\n', encoding='utf-8')
     part = read_csv(path, part=Part(1.0, 3.0))
@@ -148,7 +148,7 @@ def test_a_part_of_a_file_with_empty_cells_and_lines_is_read(tmp_path):
     np.testing.assert_array_equal(part.positions[:, 0], [np.nan, 3.0])
 
 
-def test_a_file_is_read_three_times_however_many_parts_it_has(tmp_path, robot):
+def test_a_file_of_many_parts_is_read_three_times(tmp_path, robot):
     path = write_recording(tmp_path / 'long.csv', robot, 20_000)
     size = path.stat().st_size
     for parts in (2, 40):
@@ -185,7 +185,7 @@ def test_all_parts_are_those_that_are_read_one_by_one(tmp_path, end_of_line, beg
             assert sum(len(one.times) for one in found) == len(rows)
 
 
-def test_a_part_is_not_kept_while_the_next_one_is_read(tmp_path, monkeypatch):
+def test_a_part_is_not_kept_while_the_next_is_read(tmp_path, monkeypatch):
     rows = [f'{0.1 * k:.1f},{k},{-k}\n' for k in range(100) if not 20 < k < 40]
     path = tmp_path / 'a.csv'
     path.write_text('time,a.position,a.effort\n' + ''.join(rows), encoding='utf-8')
@@ -207,7 +207,7 @@ def test_a_part_is_not_kept_while_the_next_one_is_read(tmp_path, monkeypatch):
     ('x,1,1', r"line 64 of a\.csv has 'x' in column 'time'"),
     ('6.1,1,x', r"line 64 of a\.csv has 'x' in column 'a.effort'"),
     ('5.0,1,1', r'the time goes back from 6 s to 5 s in line 64, so that the part from 4.95 s ')])
-def test_what_is_wrong_in_a_later_part_has_its_line_in_the_file(tmp_path, row, message):
+def test_an_error_in_a_later_part_has_its_line(tmp_path, row, message):
     rows = [f'{0.1 * k:.1f},{k},{-k}' for k in range(100)]
     rows[61] = row
     path = tmp_path / 'a.csv'

@@ -56,7 +56,7 @@ def test_friction_that_is_zero_replaces_that_of_the_file():
     assert all(found[name] == {'elbow': 0.0} for name in JointFriction().numbers())
 
 
-def test_a_joint_of_several_coordinates_has_only_the_friction_that_it_can_have():
+def test_a_joint_of_several_coordinates_has_only_possible_friction():
     values = yaml.safe_load(node_parameters(identified(
         joints=('elbow/x', 'elbow/y'), friction={'elbow': JointFriction(viscous=0.25)})))
     found = values['/**']['ros__parameters']
@@ -72,7 +72,7 @@ def named(name, terms):
 @pytest.mark.parametrize('sums, is_written', [
     ((), False), ((named('hx of fore', {'hx of fore': 1.0}),), False),
     ((named('hx + Coulomb', {'hx of fore': 1.0, 'Coulomb friction of shoulder': 0.5}),), True)])
-def test_friction_is_written_only_where_the_data_holds_some_of_it(sums, is_written):
+def test_friction_is_written_only_where_data_holds_some(sums, is_written):
     text = node_parameters(replace(with_errors(coulomb=None, offset=None), base_parameters=sums))
     found = yaml.safe_load(text)['/**']['ros__parameters']
     for name in JointFriction().numbers():
@@ -88,7 +88,7 @@ def test_a_stribeck_velocity_without_breakaway_friction_is_zero():
     assert found['stribeck_velocity'] == found['breakaway_friction'] == {'elbow': 0.0}
 
 
-def test_a_contact_is_above_what_the_model_leaves_and_what_holds_a_joint_at_rest():
+def test_a_contact_exceeds_residual_and_friction_at_rest():
     robot = AdjustableRobot.of(
         Robot.from_urdf(URDF), optional_parameters=['breakaway_friction', 'stribeck_velocity'])
     robot.set_joint_parameters('friction', {'shoulder': 1.25})
@@ -107,7 +107,7 @@ def test_a_contact_is_above_what_the_model_leaves_and_what_holds_a_joint_at_rest
     assert thresholds(gains={'shoulder': 11.0}) == {}
 
 
-def test_the_thresholds_are_those_of_the_gain_that_the_node_has():
+def test_the_thresholds_are_those_of_the_node_s_gain():
     text = ' '.join(node_parameters(identified()).replace('#', '').split())
     described = yaml.safe_load((ROOT / 'config' / 'inverse_dynamics.yaml').read_text('utf-8'))
     gain = described['/**']['ros__parameters']['external_effort_gain']
@@ -155,13 +155,13 @@ def test_gravity_that_noise_may_have_turned_is_left_out():
     assert 'gravity is left out' in text
 
 
-def test_an_armature_that_only_a_sum_holds_is_said_to_need_its_urdf():
+def test_an_armature_known_only_in_a_sum_needs_its_urdf():
     text = node_parameters(with_errors(rotor_inertia=None))
     assert 'armature of elbow by itself' in text
     assert 'by itself' not in node_parameters(identified())
 
 
-def test_a_gain_has_its_error_and_is_not_told_where_it_is_not_determined():
+def test_a_gain_has_its_error_or_is_not_told():
     assert 'elbow: 1.750 ± 0.062' in node_parameters(identified())
     text = node_parameters(with_errors(gain=None))
     assert '1.75' not in text and 'multiply' not in text
@@ -177,7 +177,7 @@ def test_what_the_node_has_no_parameter_for_is_said():
         'iyy': 0.1, 'iyz': 0.0, 'izz': 0.2}
 
 
-def test_numbers_of_a_payload_that_the_data_does_not_hold_are_named():
+def test_undetermined_numbers_of_a_payload_are_named():
     known = Parameter('m of payload', 'm', 'payload', 'kg', 1.5, 0.01, 0.0)
     moment = Parameter('hx of payload', 'hx', 'payload', 'kg m', 0.0, None, 0.0)
     text = ' '.join(node_parameters(identified(parameters=(known, moment))).replace(
@@ -186,7 +186,7 @@ def test_numbers_of_a_payload_that_the_data_does_not_hold_are_named():
     assert 'not identifiable' not in node_parameters(identified(parameters=(known,)))
 
 
-def test_a_robot_with_these_parameters_has_the_friction_and_rotors_that_were_identified():
+def test_a_robot_takes_identified_friction_and_rotors_as_parameters():
     law = tuple({*JointFriction().numbers()} - {'damping', 'friction'})
     robot = AdjustableRobot.of(Robot.from_urdf(URDF), optional_parameters=(*law, 'armature'))
     for name, values in EXPECTED.items():
@@ -201,7 +201,7 @@ def test_a_robot_with_these_parameters_has_the_friction_and_rotors_that_were_ide
 # ---- summary.json -------------------------------------------------------------------------------
 
 
-def test_the_summary_is_json_with_none_where_there_is_no_number():
+def test_the_summary_is_json_with_none_for_no_number():
     found = json.loads(json.dumps(summary(identified()), allow_nan=False))
     assert found['joints'] == ['shoulder', 'elbow']
     assert found['measured_rms'] == [5.0, None]

@@ -88,7 +88,7 @@ def test_derivatives_of_sines_are_exact_to_a_thousandth(robot, source):
     assert warnings_of(result) == []
 
 
-def test_without_a_filter_nothing_but_the_stencil_is_in_the_derivatives(robot):
+def test_without_a_filter_derivatives_are_those_of_the_stencil(robot):
     result = prepare(recorded(robot), robot, Preparation(
         cutoff=inf, derivatives_of='positions', delay=0.0))
     prepared = result.prepared
@@ -101,7 +101,7 @@ def test_without_a_filter_nothing_but_the_stencil_is_in_the_derivatives(robot):
     assert prepared.cutoff == inf
 
 
-def test_noise_is_reduced_in_accelerations_and_the_better_source_is_taken(robot):
+def test_accelerations_have_less_noise_and_the_better_source(robot):
     recording = recorded(robot, noise=1.0)
     prepared = prepare(recording, robot).prepared
     true = motion(prepared.times, robot.nv)[2]
@@ -141,7 +141,7 @@ def test_samples_at_irregular_times_get_one_period(robot):
     np.testing.assert_allclose(prepared.qdd, qdd, rtol=0.0, atol=5e-3)
 
 
-def test_times_that_nearly_coincide_do_not_amplify_the_noise_of_efforts(robot):
+def test_nearly_equal_times_do_not_amplify_effort_noise(robot):
     rng = np.random.default_rng(2)
     times = np.arange(0.0, DURATION, 1.0 / RATE)
     held_up = np.flatnonzero(rng.random(len(times)) < 0.05)
@@ -161,7 +161,7 @@ def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
         prepare(recorded(robot), robot, Preparation(rate=5.0))
 
 
-def test_efforts_that_are_missing_do_not_hinder_the_average_of_the_others():
+def test_missing_efforts_do_not_hinder_the_average_of_others():
     tau = np.random.default_rng(0).standard_normal((400, 3))
     alone = averaged(tau, 8)
     tau[:, 1] = np.nan
@@ -272,7 +272,7 @@ def test_times_that_go_back_are_cut_out(robot):
     assert (np.diff(result.prepared.times) > 0.0).all()
 
 
-def test_single_wrong_times_that_make_most_rows_too_early_are_named(robot):
+def test_wrong_times_that_make_most_rows_early_are_named(robot):
     recording = recorded(robot)
     times = recording.times.copy()
     times[[0, 4]] = 3047.693, 2.7e153
@@ -285,7 +285,7 @@ def test_single_wrong_times_that_make_most_rows_too_early_are_named(robot):
     assert step_of(prepare(replace(recording, times=times), robot), 'gaps')
 
 
-def test_a_recording_that_is_in_its_file_three_times_is_used_once(robot):
+def test_a_recording_that_its_file_repeats_is_used_once(robot):
     recording = recorded(robot)
     result = prepare(_rows(recording, np.r_[0:2000, 0:2000, 0:2000]), robot)
     assert step_of(result, 'gaps')[0].figures['not_later'] == 4000
@@ -389,7 +389,7 @@ def test_one_delay_for_all_joints_can_be_asked_for(robot):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_joints_without_a_delay_do_not_get_a_mean_of_those_that_have_one(robot):
+def test_joints_without_a_delay_do_not_get_the_others_mean(robot):
     prepared = prepare(late_by_joint(robot, [0.02] * 3 + [0.0] * 3, 3.0), robot).prepared
     taken_out = [each.taken_out for each in prepared.joint_delays.values()]
     assert prepared.delay == 0.0
@@ -397,13 +397,13 @@ def test_joints_without_a_delay_do_not_get_a_mean_of_those_that_have_one(robot):
     assert taken_out[3:] == [0.0] * 3
 
 
-def test_joints_with_the_same_delay_have_no_other_of_their_own(robot):
+def test_joints_with_one_delay_have_none_of_their_own(robot):
     prepared = prepare(late_by_joint(robot, [0.012] * robot.nv, 3.0), robot).prepared
     assert prepared.delays_taken_out == (prepared.delay,)
     assert prepared.delay == pytest.approx(0.012, abs=1e-3)
 
 
-def test_a_joint_that_does_not_tell_its_delay_has_that_of_the_others(robot):
+def test_a_joint_of_unknown_delay_has_that_of_others(robot):
     recording = late_by_joint(robot, [0.012] * robot.nv)
     efforts = recording.efforts.copy()
     efforts[:, 5] = np.random.default_rng(4).normal(size=len(efforts))
@@ -413,13 +413,13 @@ def test_a_joint_that_does_not_tell_its_delay_has_that_of_the_others(robot):
     assert prepared.joint_delays[robot.joint_names[5]].taken_out == prepared.delay
 
 
-def test_a_delay_that_is_no_number_and_no_way_is_named():
+def test_a_delay_of_no_known_form_is_named():
     for delay in ('joints', inf, np.nan, None):
         with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs common or joint'):
             Preparation(delay=delay)
 
 
-def test_no_delay_is_taken_out_where_there_is_none_or_it_is_switched_off(robot):
+def test_no_delay_is_removed_where_absent_or_switched_off(robot):
     found = step_of(prepare(recorded(robot, 0.0, 1.0), robot), 'delay')[0].figures['delay']
     assert abs(found) < 0.5e-3
     result = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.0))
@@ -445,8 +445,7 @@ def test_a_delay_beyond_what_is_searched_is_told(robot):
     (180.0 / pi, '57.3 times .*are the velocities in degrees per second'),
     (pi / 180.0, '0.01745 times .*are the positions in degrees'),
     (30.0 / pi, 'revolutions per minute')])
-def test_units_that_do_not_agree_are_refused_unless_positions_are_known_to_be_right(
-        robot, factor, cause):
+def test_inconsistent_units_are_refused_unless_positions_are_known_right(robot, factor, cause):
     recording = recorded(robot)
     velocities = recording.velocities.copy()
     velocities[:, 1] *= factor
@@ -493,7 +492,7 @@ def test_positions_in_degrees_are_refused(robot):
                         velocities=None), robot)
 
 
-def test_degrees_within_the_limits_in_radians_are_refused_by_the_speed(robot):
+def test_degrees_within_the_limits_are_refused_by_their_speed(robot):
     recording = recorded(robot)
     degrees = 180.0 / pi
     with pytest.raises(RecordingError, match=(
@@ -505,7 +504,7 @@ def test_degrees_within_the_limits_in_radians_are_refused_by_the_speed(robot):
 
 @pytest.mark.parametrize('masses', [0.3, 1.0, 1.5])
 @pytest.mark.parametrize('size', [1.0, 0.05])
-def test_radians_that_were_taken_for_degrees_are_refused_by_the_efforts(robot, masses, size):
+def test_radians_taken_for_degrees_are_refused_by_the_efforts(robot, masses, size):
     q, qd, qdd = motion(np.arange(0.0, DURATION, 1.0 / RATE), robot.nv)
     q, qd, qdd = size * q + 0.5, size * qd, size * qdd
     recording = replace(recorded(robot), positions=q, velocities=qd, efforts=(
@@ -522,7 +521,7 @@ def test_radians_that_were_taken_for_degrees_are_refused_by_the_efforts(robot, m
 
 
 @pytest.mark.parametrize('times_the_link', [40.0, 57.0, 80.0])
-def test_a_large_rotor_on_a_vertical_axis_is_not_taken_for_wrong_angles(times_the_link):
+def test_a_large_vertical_rotor_is_not_taken_for_wrong_angles(times_the_link):
     robot = Robot.from_urdf(one_vertical_joint())
     q, qd, qdd = motion(np.arange(0.0, DURATION, 1.0 / RATE), 1)
     efforts = (robot.inverse_dynamics(q, qd, (1.0 + times_the_link) * qdd) + friction(qd)
@@ -574,7 +573,7 @@ def test_joints_that_follow_others_are_told_and_not_used(robot):
     assert result.prepared.tau.shape[1] == 5
 
 
-def test_an_arm_at_rest_has_no_bandwidth_and_no_false_velocities(robot):
+def test_an_arm_at_rest_has_neither_bandwidth_nor_false_velocities(robot):
     still = recorded(robot, noise=1.0)
     generator = np.random.default_rng(4)
     result = prepare(replace(
@@ -654,8 +653,7 @@ def test_one_sample_that_the_filter_leaves_is_too_few(robot):
 
 
 @pytest.mark.parametrize(('rate', 'is_usable_elsewhere'), [(1.0, True), (1e6, False)])
-def test_slow_samples_may_be_those_of_a_part_and_fast_ones_have_a_wrong_unit(
-        robot, rate, is_usable_elsewhere):
+def test_slow_samples_may_be_a_part_fast_ones_wrong_units(robot, rate, is_usable_elsewhere):
     recording = recorded(robot)
     with pytest.raises(RecordingError, match='are its times in seconds') as error:
         prepare(replace(recording, times=recording.times * RATE / rate), robot)

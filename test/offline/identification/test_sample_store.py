@@ -49,7 +49,7 @@ def part_of(arm, seed, samples=SAMPLES):
     return recorded(arm, swings(arm, rng, duration=samples / 100.0), rng, name=f'part {seed}')
 
 
-def test_the_first_recordings_stay_in_memory_and_all_others_are_on_the_disk(arm, tmp_path):
+def test_first_recordings_stay_in_memory_others_are_on_disk(arm, tmp_path):
     first, second, third = (part_of(arm, seed, 500) for seed in range(3))
     store = SampleStore(2 * 500 * (8 + 2 * 33), tmp_path)
     assert store.kept(first) is first

@@ -142,7 +142,7 @@ def test_parts_of_a_recording_count_as_one(robot):
     assert identify(parts, robot, Unknowns(links=())).recordings == 1
 
 
-def test_the_work_grows_with_the_number_of_recordings_and_not_with_its_square(robot, monkeypatch):
+def test_the_work_is_proportional_to_the_number_of_recordings(robot, monkeypatch):
     compared = []
     lag_of = time_blocks_module._lag
     monkeypatch.setattr(
@@ -175,7 +175,7 @@ def test_what_the_model_lacks_does_not_average_out_over_repetitions(robot):
     assert (error_of(16) > 0.7 * error_of(2)).all()  # independent samples would give 0.35
 
 
-def test_what_the_model_lacks_does_not_average_out_over_recordings_of_one_motion(robot):
+def test_errors_of_the_model_do_not_average_out(robot):
     def error_of(number):
         state = motion(robot, 1000, 1)
         recordings = []

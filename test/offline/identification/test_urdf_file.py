@@ -93,7 +93,7 @@ def read(text: str, massless: tuple[str, ...] = ()) -> Robot:
 
 @pytest.mark.parametrize('size', [0.02, 1.0])
 @pytest.mark.parametrize('example', ROBOTS, ids=lambda robot: robot.name)
-def test_the_file_read_back_is_the_robot_and_nothing_else_has_changed(example, size):
+def test_the_file_read_back_is_the_robot_otherwise_unchanged(example, size):
     robot = read(example.text, example.massless)
     rng = np.random.default_rng(len(example.name))
     identified = changed(robot, rng, size)
@@ -257,7 +257,7 @@ def test_an_inertial_is_added_with_the_indentation_of_the_file(link):
   </link>""")
 
 
-def test_an_element_is_added_in_the_line_where_the_others_are():
+def test_an_element_is_added_in_the_others_line():
     text = TRAPS.format(encoding='UTF-8').replace('\n\t\t<parent', '<parent').replace(
         '"arm"/>\n\t</joint>', '"arm"/></joint>')
     assert '<child link="arm"/><dynamics damping="0.5" friction="0.0"/></joint>' in (
@@ -272,7 +272,7 @@ def test_numbers_that_rounding_alone_has_changed_keep_their_text():
         'izz="1.00"', 'izz="2.0"')
 
 
-def test_a_frame_of_the_inertia_that_is_turned_becomes_that_of_the_link():
+def test_a_turned_inertia_frame_becomes_that_of_the_link():
     text = TRAPS.format(encoding='UTF-8').replace(
         '<mass unit', '<origin rpy="0 0.3 0" xyz="1 0 0"/><mass unit')
     found = with_mass_and_damping(text.encode()).decode()
@@ -287,7 +287,7 @@ def test_an_origin_is_added_only_where_the_centre_is_elsewhere():
         '<origin xyz="1.0 0.0 0.0" rpy="0.0 0.0 0.0"/>\n\t\t\t<mass unit'))
 
 
-def test_attributes_that_are_missing_are_added_and_those_that_stay_keep_their_text():
+def test_missing_attributes_are_added_and_others_keep_their_text():
     text = TRAPS.format(encoding='UTF-8').replace(
         '<child link="arm"/>', "<child link='arm'/><dynamics friction='1e-1'/>")
     robot = AdjustableRobot.of(Robot.from_urdf(text))
@@ -349,14 +349,14 @@ def test_without_an_inertial_there_it_goes_to_the_heaviest_link():
     assert links['gripper'].mass == pytest.approx(0.56)
 
 
-def test_a_link_that_cannot_take_it_leaves_it_to_another_and_that_is_said():
+def test_a_link_that_cannot_take_it_leaves_it_to_another():
     links, names, remarks = written(TOOL.format(flange=OWN, gripper=5.0, i=1e-1), 0.7)
     assert names == ('gripper',)
     assert links['gripper'].mass == pytest.approx(5.0 - 0.3 * 6.1)
     assert len(remarks) == 1 and "'flange'" in remarks[0] and "'gripper'" in remarks[0]
 
 
-def test_where_no_link_can_take_it_alone_the_lighter_ones_shrink_and_that_is_said():
+def test_lighter_links_shrink_where_none_can_take_it_alone():
     links, names, remarks = written(TOOL.format(flange=OWN, gripper=1.2, i=1e-2), 0.1)
     assert names == ('flange', 'gripper', 'camera')
     assert 0.0 < links['camera'].mass < 0.1
@@ -397,7 +397,7 @@ def test_payloads_do_not_go_into_the_file():
 # ---- what is refused ----------------------------------------------------------------------------
 
 
-def test_a_mass_that_no_file_can_say_is_refused_by_name():
+def test_a_mass_that_no_file_holds_is_refused_by_name():
     text = TOOL.format(flange=OWN, gripper=0.5, i=1e-3)
     robot = Robot.from_urdf(text).with_inertial_parameters([0, 1, 0, 0, 1, 0, 0, 1, 0, 1])
     with pytest.raises(DescriptionError, match="'flange' would have the mass.*'wrist'"):
@@ -418,7 +418,7 @@ def test_an_inertia_that_no_body_has_is_written_and_said():
 @pytest.mark.parametrize('old, new, named', [
     ('"camera"', '"lens"', 'camera|lens'), ('"wrist"', '"elbow"', 'elbow|wrist'),
     ('<robot', '<!DOCTYPE robot><robot', 'DOCTYPE'), ('</robot>', '', 'not XML')])
-def test_a_file_that_is_not_that_of_the_robot_is_refused(old, new, named):
+def test_a_file_of_another_robot_is_refused(old, new, named):
     text = TOOL.format(flange=OWN, gripper=0.5, i=1e-3)
     with pytest.raises(DescriptionError, match=named):
         with_parameters_of(text.replace(old, new).encode(), Robot.from_urdf(text))
