@@ -32,9 +32,10 @@ from ros2_rnea.control.supervisor import (
 STOP, TRIP, FAST = Cause(Status.DISABLED), Cause(Status.TOO_FAR_OFF), Cause(Status.TOO_FAST)
 LATCH = Cause(Status.CONTACT)
 NOW = 100.0
-CALM = Situation(
-    NOW, None, None, None, None, State.GRAVITY, Cause(Status.NO_TRAJECTORY), is_alone=True,
-    is_settled=False, is_over=False)
+CALM = {
+    'now': NOW, 'stop': None, 'obstacle': None, 'trip': None, 'too_fast': None,
+    'wanted': State.GRAVITY, 'reason': Cause(Status.NO_TRAJECTORY), 'is_alone': True,
+    'is_settled': False, 'is_over': False}
 STOPPED = {'stop': STOP}
 
 # What fires each row, in the order of the table: of the situation, and of the memory.
@@ -64,6 +65,11 @@ FIRINGS = [pytest.param(row, state, situation, memory, id=f'{row.guard.__name__}
            for row, situation, memory in ROWS for state in row.states]
 
 
+def supervised(one, **situation):
+    """Return the rows that are taken in a situation that is calm, but for what is given."""
+    return supervise(Situation(**{**CALM, **situation}), one)
+
+
 def remembered(state, **memory):
     """Return a memory; what is not acknowledged yet goes with a fault."""
     latch = LATCH if state is State.FAULT else None
@@ -75,12 +81,12 @@ def test_there_is_a_reason_for_each_row():
 
 
 @pytest.mark.parametrize('row, state, situation, memory', FIRINGS)
-def test_each_row_is_the_first_that_fires_from_each_of_its_states(row, state, situation, memory):
+def test_each_row_fires_first_from_each_of_its_states(row, state, situation, memory):
     """So no row is in the shadow of another one."""
     if row.guard.__name__ == 'is_acknowledged':
         memory = {'latch': None}
     one = remembered(state, **memory)
-    taken = supervise(CALM._replace(**situation), one)
+    taken = supervised(one, **situation)
     if row.to is state:  # a trip while it is braked: what is latched is new
         assert taken == []
         assert one.latch == TRIP
@@ -96,25 +102,25 @@ def test_each_state_can_be_entered_and_left(state):
     assert any(state in row.states and row.to is not state for row in TABLE)
 
 
-def test_a_fault_is_left_to_go_on_only_by_an_acknowledgement():
+def test_only_an_acknowledgement_leads_from_a_fault_to_gravity():
     ways = [row for row in TABLE if State.FAULT in row.states]
     assert {row.to for row in ways} == {State.OFF, State.BRAKING, State.GRAVITY}
     assert [row.guard.__name__ for row in ways if row.to is State.GRAVITY] == ['is_acknowledged']
     every = {'wanted': State.TRACKING, 'is_settled': True, 'is_over': True}
     one = remembered(State.FAULT)
-    assert supervise(CALM._replace(**every), one) == []
+    assert supervised(one, **every) == []
     assert one.state is State.FAULT
 
 
 def test_a_fault_that_is_stopped_is_a_fault_again_afterwards():
     one = remembered(State.FAULT)
-    supervise(CALM._replace(stop=STOP), one)
+    supervised(one, stop=STOP)
     assert one.state is State.BRAKING and one.latch == LATCH
-    supervise(CALM._replace(stop=STOP, is_over=True), one)
+    supervised(one, stop=STOP, is_over=True)
     assert one.state is State.OFF and one.latch == LATCH
-    supervise(CALM, one)
+    supervised(one)
     assert one.state is State.ARMING
-    supervise(CALM._replace(is_settled=True), one)
+    supervised(one, is_settled=True)
     assert one.state is State.FAULT
 
 
@@ -128,7 +134,7 @@ def test_a_fault_that_is_stopped_is_a_fault_again_afterwards():
 def test_the_order_of_the_rows_is_their_priority(first, second, to, cause, state):
     both = {**second, **first, **({} if to is State.BRAKING else {'stop': STOP})}
     one = remembered(state)
-    supervise(CALM._replace(**both), one)
+    supervised(one, **both)
     assert one.state is to
     assert one.cause == cause
 
@@ -136,10 +142,9 @@ def test_the_order_of_the_rows_is_their_priority(first, second, to, cause, state
 def test_a_trip_and_a_stop_at_once_are_both_remembered():
     """The arm is braked, and nothing is followed after the next start."""
     one = remembered(State.TRACKING)
-    both = CALM._replace(stop=STOP, trip=TRIP)
-    supervise(both, one)
+    supervised(one, stop=STOP, trip=TRIP)
     assert (one.state, one.latch) == (State.BRAKING, TRIP)
-    supervise(both._replace(trip=None, is_over=True), one)
+    supervised(one, stop=STOP, is_over=True)
     assert (one.state, one.latch) == (State.OFF, TRIP)
 
 
@@ -147,15 +152,14 @@ def test_a_trip_and_a_stop_at_once_are_both_remembered():
 def test_braking_and_fault_send_at_least_one_effort(to):
     one = remembered(State.GRAVITY if to is State.BRAKING else State.ARMING,
                      latch=None if to is State.BRAKING else LATCH)
-    done = CALM._replace(
-        stop=STOP if to is State.BRAKING else None, is_over=True, is_settled=True)
-    supervise(done, one)
+    supervised(
+        one, stop=STOP if to is State.BRAKING else None, is_over=True, is_settled=True)
     assert one.state is to
 
 
-def test_a_start_whose_hand_over_takes_no_time_goes_on_to_the_motion_in_the_same_cycle():
+def test_a_start_without_a_blend_reaches_the_motion_at_once():
     one = remembered(State.OFF)
-    taken = supervise(CALM._replace(is_settled=True, wanted=State.TRACKING), one)
+    taken = supervised(one, is_settled=True, wanted=State.TRACKING)
     assert [row.to for row in taken] == [State.ARMING, State.GRAVITY, State.TRACKING]
 
 
@@ -163,47 +167,45 @@ def test_a_start_whose_hand_over_takes_no_time_goes_on_to_the_motion_in_the_same
     {'stop': STOP}, {'obstacle': Cause(Status.OVERLOADED)}, {'may_send_last': False}])
 def test_nothing_begins_where_it_is_not_wanted_or_cannot(situation):
     one = remembered(State.OFF)
-    assert supervise(CALM._replace(**situation), one) == []
+    assert supervised(one, **situation) == []
     assert one.state is State.OFF
 
 
 @pytest.mark.parametrize('is_alone, to, how', [
     (True, State.BRAKING, HandOver.BRAKE), (False, State.GRAVITY, HandOver.BLEND)])
 @pytest.mark.parametrize('state', [State.TRACKING, State.HOLDING])
-def test_a_motion_that_is_left_is_braked_only_where_nobody_else_holds_the_arm(
-        state, is_alone, to, how):
-    row, = supervise(CALM._replace(is_alone=is_alone), one := remembered(state))
+def test_only_an_arm_moved_alone_is_braked_after_a_motion(state, is_alone, to, how):
+    row, = supervised(one := remembered(state), is_alone=is_alone)
     assert (one.state, row.hand_over) == (to, how)
 
 
 @pytest.mark.parametrize('may_resume', [True, False])
 def test_braking_ends_with_its_cause_or_at_rest(may_resume):
     one = remembered(State.BRAKING, may_resume=may_resume)
-    supervise(CALM, one)
+    supervised(one)
     assert one.state is (State.GRAVITY if may_resume else State.BRAKING)
-    supervise(CALM._replace(is_over=True), one)
+    supervised(one, is_over=True)
     assert one.state is State.GRAVITY
 
 
-def test_a_stop_that_is_taken_back_is_resumed_but_a_fault_is_not():
+def test_a_withdrawn_stop_is_resumed_but_a_fault_is_not():
     one = remembered(State.TRACKING)
-    supervise(CALM._replace(stop=STOP), one)
+    supervised(one, stop=STOP)
     assert one.may_resume
-    supervise(CALM._replace(trip=TRIP), one)
+    supervised(one, trip=TRIP)
     assert not one.may_resume
-    supervise(CALM, one)
+    supervised(one)
     assert one.state is State.BRAKING
-    supervise(CALM._replace(is_over=True), one)
+    supervised(one, is_over=True)
     assert one.state is State.FAULT
 
 
-def test_an_arming_that_takes_too_long_says_which_parameter_is_the_reason():
+def test_too_long_an_arming_names_the_parameter():
     one = remembered(State.ARMING, since=NOW - LONGEST_ARMING)
-    late = CALM._replace(is_late=True)
-    assert supervise(late, one) == []
+    assert supervised(one, is_late=True) == []
     one.since -= 1e-6
-    assert supervise(CALM, one) == []  # a long blend_time
-    supervise(late, one)
+    assert supervised(one) == []  # a long blend_time
+    supervised(one, is_late=True)
     assert one.state is State.BRAKING
     assert 'effort_rate_limit' in one.latch.detail
 
@@ -211,13 +213,13 @@ def test_an_arming_that_takes_too_long_says_which_parameter_is_the_reason():
 @pytest.mark.parametrize('state', State)
 @pytest.mark.parametrize('wanted', [State.GRAVITY, State.TRACKING, State.HOLDING])
 @pytest.mark.parametrize('flags', range(32))
-def test_from_every_state_in_every_situation_it_comes_to_a_state(state, wanted, flags):
+def test_every_situation_leads_from_every_state_to_a_state(state, wanted, flags):
     """It ends, and only by rows of the table."""
     bits = [bool(flags >> bit & 1) for bit in range(5)]
     one = remembered(state)
-    taken = supervise(CALM._replace(
-        stop=STOP if bits[0] else None, trip=TRIP if bits[1] else None, wanted=wanted,
-        is_settled=bits[2], is_over=bits[3], may_send_last=not bits[4]), one)
+    taken = supervised(
+        one, stop=STOP if bits[0] else None, trip=TRIP if bits[1] else None, wanted=wanted,
+        is_settled=bits[2], is_over=bits[3], may_send_last=not bits[4])
     at = state
     for row in taken:
         assert row in TABLE and at in row.states
@@ -243,7 +245,7 @@ def test_nothing_is_sent_in_off_alone():
     assert {*State} - {*SENDING} == {State.OFF}
 
 
-def test_after_a_simulated_clock_has_jumped_back_a_state_lasts_since_then():
+def test_a_state_lasts_since_a_backward_jump_of_time():
     one = remembered(State.GRAVITY, since=NOW + 5.0)
-    assert supervise(CALM, one) == []
+    assert supervised(one) == []
     assert one.since == NOW

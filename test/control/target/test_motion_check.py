@@ -27,13 +27,15 @@ ROBOT = Robot.from_urdf(ARM)
 NAMES = ('shoulder', 'elbow')
 BEGIN = RosTime.from_seconds(100.0)
 REST = np.zeros(2)
-FREE = MotionCheck(
-    NAMES, True, np.array([True, True]), np.full(2, -inf), np.full(2, inf), np.full(2, inf),
-    np.full(2, inf), np.full(2, inf), None, np.zeros(2), np.array([0, 1]), np.array([0, 1]),
-    np.array((0.0, 0.0, -9.81)))
-RANGED = FREE._replace(lower=np.array([-3.0, -1.0]), upper=np.array([3.0, 1.0]))
-SPEEDY = FREE._replace(velocities=np.array([2.0, 1.0]))
-STRONG = FREE._replace(robot=ROBOT, efforts=ROBOT.effort_limits)
+FREE = {
+    'names': NAMES, 'refuses': True, 'checked': np.array([True, True]),
+    'lower': np.full(2, -inf), 'upper': np.full(2, inf), 'velocities': np.full(2, inf),
+    'efforts': np.full(2, inf), 'jumps': np.full(2, inf), 'robot': None, 'q': np.zeros(2),
+    'q_index': np.array([0, 1]), 'v_index': np.array([0, 1]),
+    'gravity': np.array((0.0, 0.0, -9.81))}
+RANGED = {**FREE, 'lower': np.array([-3.0, -1.0]), 'upper': np.array([3.0, 1.0])}
+SPEEDY = {**FREE, 'velocities': np.array([2.0, 1.0])}
+STRONG = {**FREE, 'robot': ROBOT, 'efforts': ROBOT.effort_limits}
 
 
 def rests(*points):
@@ -42,8 +44,10 @@ def rests(*points):
         NAMES, [Waypoint(time, q, (0.0, 0.0), (0.0, 0.0)) for time, *q in points], BEGIN)
 
 
-def defect(check, path, after=0.0, positions=REST, velocities=REST):
-    return check.defect(path, BEGIN + after, np.array(positions), np.array(velocities))
+def defect(limits, path, after=0.0, positions=REST, velocities=REST):
+    """Return what an arm with these limits cannot execute."""
+    return MotionCheck(**limits).defect(
+        path, BEGIN + after, np.array(positions), np.array(velocities))
 
 
 WIDE = rests((0.0, 0.0, 0.0), (2.0, 0.5, 1.2))
@@ -107,9 +111,9 @@ def test_efforts_are_those_of_the_model_with_gravity(duration, is_right):
     said = defect(STRONG, path)
     assert (said == '') is is_right
     if is_right:
-        weak = STRONG._replace(efforts=0.5 * np.abs(ROBOT.gravity((0.3, -0.8))))
+        weak = {**STRONG, 'efforts': 0.5 * np.abs(ROBOT.gravity((0.3, -0.8)))}
         assert 'needs the effort' in defect(weak, path)
-        assert defect(weak._replace(gravity=np.zeros(3)), path) == ''
+        assert defect({**weak, 'gravity': np.zeros(3)}, path) == ''
     else:
         assert 'needs the effort' in said and 'allow more time' in said
         time = float(said.partition(' s after its begin')[0])
@@ -118,7 +122,7 @@ def test_efforts_are_those_of_the_model_with_gravity(duration, is_right):
 
 
 def test_joints_that_another_controller_holds_are_not_judged():
-    assert defect(RANGED._replace(checked=np.array([True, False])), WIDE) == ''
+    assert defect({**RANGED, 'checked': np.array([True, False])}, WIDE) == ''
 
 
 @pytest.mark.parametrize('end, positions, said', [
@@ -127,12 +131,12 @@ def test_joints_that_another_controller_holds_are_not_judged():
     ((0.0, 1.1), (0.0, 1.0), "'elbow' has to be at 1.1 at once, outside its range"),
     ((0.0, 1.1), (0.0, 1.2), '')])
 def test_a_motion_without_duration_leads_where_the_arm_is(end, positions, said):
-    check = RANGED._replace(jumps=np.full(2, 0.2))
+    limits = {**RANGED, 'jumps': np.full(2, 0.2)}
     single = Trajectory(NAMES, [Waypoint(0.0, end)], BEGIN)
-    found = defect(check, single, positions=positions)
+    found = defect(limits, single, positions=positions)
     assert said in found if said else found == ''
     ended = rests((0.0, 0.0, 0.0), (1.0, *end))
-    found = defect(check, ended, after=1.5, positions=positions)
+    found = defect(limits, ended, after=1.5, positions=positions)
     assert said in found if said else found == ''
 
 

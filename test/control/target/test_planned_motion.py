@@ -39,15 +39,16 @@ FORMER = Trajectory(
 
 def begun_after(
         seconds, former=FORMER, age=0.0, follows=False, has_feedback=False, status=None,
-        velocities=ZEROS, is_held=False, **rules):
+        velocities=ZEROS, is_held=False, desired=None, is_only_checked=False, check=None,
+        **rules):
     """Return from what a trajectory of an age starts so long after the begin of another one."""
     now = BEGIN + seconds
-    wanted = np.array((MEASURED, ZEROS, ZEROS)) if former is None else former.sample(now)
+    if desired is None:
+        desired = np.array((MEASURED, ZEROS, ZEROS)) if former is None else former.sample(now)
     return MotionStart(
         NAMES, np.array((False, False)), ControllerRules(**rules), Instant(50.0 + seconds, now),
-        MEASURED, velocities, status or Status.FOLLOWING, wanted, follows, has_feedback, is_held,
-        former, 7,
-        is_only_checked=False, age=age)
+        MEASURED, velocities, status or Status.FOLLOWING, desired, follows, has_feedback, is_held,
+        former, 7, is_only_checked, age, check)
 
 
 def planned_after(seconds, former=FORMER, age=0.0, command=NEXT, **more):
@@ -129,7 +130,7 @@ def test_without_a_stamp_it_begins_at_its_reception(age):
 
 @pytest.mark.parametrize('age', [0.0, 0.02, 0.7, 4.0])
 def test_it_begins_at_its_stamp_whenever_it_is_read(age):
-    command = NEXT._replace(stamp=BEGIN + 9.5)
+    command = TrajectoryCommand(NAMES, NEXT.waypoints, BEGIN + 9.5)
     assert planned_after(9.0, None, age, command).path.end == BEGIN + 10.5
 
 
@@ -145,9 +146,9 @@ def test_entered_at_its_reception_it_does_not_jump_now(from_desired):
     """The robot was somewhere else then."""
     age, position = 0.1, MEASURED[0] - 0.1
     start = begun_after(
-        9.0, None, age, interpolate_from_desired_state=from_desired,
-        allow_nonzero_velocity_at_trajectory_end=True)._replace(
-            velocities=ONES, desired=np.array((MEASURED, ONES, ZEROS)))
+        9.0, None, age, velocities=ONES, desired=np.array((MEASURED, ONES, ZEROS)),
+        interpolate_from_desired_state=from_desired,
+        allow_nonzero_velocity_at_trajectory_end=True)
     planned = start.planned(
         TrajectoryCommand(NAMES, [Waypoint(10.0, (position + 10.0) * ONES, ONES)]))
     assert starts(planned.path, 9.0)[:2] == pytest.approx([MEASURED[0], 1.0], abs=1e-9)
@@ -172,7 +173,7 @@ def test_it_joins_the_one_before_at_its_reception():
 def test_without_a_time_of_reception_it_needs_a_stamp():
     with pytest.raises(TrajectoryError, match='may have waited while this process did not run'):
         planned_after(9.0, None, inf)
-    command = NEXT._replace(stamp=BEGIN + 9.5)
+    command = TrajectoryCommand(NAMES, NEXT.waypoints, BEGIN + 9.5)
     assert planned_after(9.0, None, inf, command).path.end == BEGIN + 10.5
 
 
@@ -191,16 +192,14 @@ class Refused:
 
 
 def test_what_the_arm_cannot_execute_is_refused_without_a_controller():
-    start = begun_after(0.5, None)
     with pytest.raises(TrajectoryError, match='elbow is too fast'):
-        start._replace(check=Refused(True)).planned(NEXT)
-    planned = start._replace(check=Refused(False)).planned(NEXT)
-    assert planned.doubt == 'joint elbow is too fast'
-    assert start.planned(NEXT).doubt == ''
+        planned_after(0.5, None, check=Refused(True))
+    assert planned_after(0.5, None, check=Refused(False)).doubt == 'joint elbow is too fast'
+    assert planned_after(0.5, None).doubt == ''
 
 
 def test_what_a_controller_executes_is_only_checked():
-    start = begun_after(0.5, None)._replace(is_only_checked=True, check=Refused(True))
+    start = begun_after(0.5, None, is_only_checked=True, check=Refused(True))
     assert start.planned(NEXT) is None
     with pytest.raises(TrajectoryError, match='no points'):
         start.planned(TrajectoryCommand(NAMES, []))
