@@ -123,11 +123,11 @@ class InverseDynamicsNode(GuardedNode):
         self._now = ClockSteps(self._clocks, self._on_clock_step).now
         self._diagnostics = Diagnostics(self)
         self._effort_publishers = EffortPublishers(self)
-        self._receivers = Receivers(self, self._effort_publishers.of_commands)
+        self._receivers = Receivers(
+            self, self._effort_publishers.of_commands, lambda: self._other_publishers.nodes)
         self._other_publishers = OtherPublishers(
             self, self._effort_publishers.of_commands, self._diagnostics, self._is_commanding,
             self._receivers.note_command_of_others)
-        self._receivers.publishing_nodes = lambda: self._other_publishers.nodes
         self._terms_publisher = TermsPublisher(self)
         self._external = ExternalEffortPublishers(
             self, self._diagnostics, lambda: self._configuration.observes)

@@ -24,6 +24,7 @@ from ros2_rnea.node.topics.command_record import (
     HEADER,
     record_path,
     RecordedCommand,
+    SLOTS,
 )
 
 JOINTS = ('shoulder', 'elbow')
@@ -58,10 +59,12 @@ def test_processes_that_received_earlier_commands_are_read_too(path):
     assert CommandRecord(path).read().earlier == {'05', '01'}
 
 
-def test_command_that_was_being_written_at_the_end_is_the_one_before(path):
-    record = written(path, (1.0, 2.0), (3.0, 4.0))
-    slot = record._slots[record._slots[:, 0].argmax()]
-    slot[0], slot[1] = 0.0, 99.0
+def test_command_written_in_part_is_the_one_before(path):
+    written(path, (1.0, 2.0), (3.0, 4.0))
+    content = bytearray(path.read_bytes())
+    slots = np.frombuffer(content, offset=HEADER).reshape(SLOTS, -1)
+    slots[slots[:, 0].argmax(), :2] = 0.0, 99.0
+    path.write_bytes(content)
     assert CommandRecord(path).read().efforts == {'shoulder': 1.0, 'elbow': 2.0}
 
 
@@ -99,7 +102,7 @@ def test_a_record_that_was_read_can_be_discarded(path):
     record.discard()  # nothing is there any more
 
 
-def test_a_record_that_another_process_of_the_same_name_writes_to_is_not_discarded(path):
+def test_a_record_of_a_living_process_is_not_discarded(path):
     living = written(path, (1.0, 2.0))
     record = CommandRecord(path)
     record.read()
@@ -108,7 +111,7 @@ def test_a_record_that_another_process_of_the_same_name_writes_to_is_not_discard
     assert CommandRecord(path).read().efforts == {'shoulder': 3.0, 'elbow': 4.0}
 
 
-def test_record_in_a_folder_that_others_can_write_to_is_neither_read_nor_written(path):
+def test_record_in_a_folder_of_others_is_not_used(path):
     written(path, (1.0, 2.0))
     os.chmod(path.parent, 0o777)
     assert CommandRecord(path).read() == RecordedCommand()
@@ -131,7 +134,7 @@ def test_path_differs_by_node_and_domain_and_is_in_memory():
     assert {str(each.parent) for each in paths} == {f'/dev/shm/ros2_rnea-{os.geteuid()}'}
 
 
-def test_previous_record_is_removed_where_no_new_one_can_be_written(path, monkeypatch):
+def test_previous_record_is_removed_where_none_can_be_written(path, monkeypatch):
     """It would be taken for the last command although others have followed it."""
     written(path, (1.0, 2.0))
     record = CommandRecord(path)
@@ -143,7 +146,8 @@ def test_previous_record_is_removed_where_no_new_one_can_be_written(path, monkey
 
     written(path, (1.0, 2.0))
     record.begin(JOINTS, RECEIVERS)
-    record._unfinished.unlink()
+    for unfinished in {*path.parent.iterdir()} - {path}:
+        unfinished.unlink()
     record.write(np.array([3.0, 4.0]))
     assert record.error and CommandRecord(path).read() == RecordedCommand()
 

@@ -22,6 +22,7 @@ from math import inf
 import numpy as np
 import pytest
 from ros2_rnea.node.controllers import receivers
+from ros2_rnea.node.controllers.receiver_graph import PARTICIPANT_BYTES
 from ros2_rnea.node.topics.command_record import CommandRecord, Endpoint, record_path
 from simulated_ros2_control import GRAVITY, JOINTS, publish_state
 
@@ -35,7 +36,7 @@ def record(own_records):
     """Return the path of a record that an earlier process has left, of commands to CONTROLLER."""
     path = record_path('/robot/inverse_dynamics')
     record = CommandRecord(path)
-    record.begin(JOINTS, frozenset({Endpoint(CONTROLLER, '00' * receivers.PARTICIPANT_BYTES)}))
+    record.begin(JOINTS, frozenset({Endpoint(CONTROLLER, '00' * PARTICIPANT_BYTES)}))
     record.write(np.array([3.0, 4.0]))
     return path
 

@@ -1,0 +1,168 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The processes that receive ~/commands, one row each: whether it may be older, and what it received.
+
+Processes are told apart by the identifiers of their participants in DDS, which are never used
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ros2_rnea.control.output.start_effort import Receiver
+from ros2_rnea.node.controllers.receiver_graph import processes, ReceiverGraph
+from ros2_rnea.node.topics.command_record import Endpoint, RecordedCommand
+
+MAX_KNOWN = 64
+"""How many processes are remembered that have received commands; of more, the latest."""
+
+
+class Received(Enum):
+    """Which command a process has received most recently."""
+
+    NOTHING = 'nothing'
+    EARLIER = 'an earlier command'
+    RECORDED = 'the last command of an earlier process of this node'
+    LAST = 'the last command'
+
+
+@dataclass(slots=True)
+class Process:
+    """
+    What is known of a process.
+
+    :ivar may_be_older: whether it may have started before this node, and then hold an effort.
+    :ivar is_driver: whether it publishes the joint states.
+    """
+
+    may_be_older: bool
+    received: Received = Received.NOTHING
+    is_driver: bool = False
+
+
+class ReceiverTable:
+    """
+    The table of the processes, filled from the graph.
+
+    :param recorded: the last command of an earlier process of this node.
+    :ivar processes: the rows, by process; those that received a command most recently are last.
+    :ivar found: all receivers that are discovered.
+    :ivar number: of all subscribers that are discovered.
+    :ivar named: the receivers that have the controller's name.
+    :ivar is_controller_known: whether a receiver of that name is there, or has been.
+    :ivar served: the receivers that are there, and to which commands went.
+    :ivar first: the processes to which the commands went first, since others were taken into
+        account.  Where nothing else tells which receiver drives the robot, it is one of them.
+    """
+
+    def __init__(self, graph: ReceiverGraph, recorded: RecordedCommand) -> None:
+        self.processes = {each: Process(True, Received.EARLIER) for each in recorded.earlier}
+        for each in sorted(processes(recorded.receivers)):
+            self.processes[each] = Process(True, Received.RECORDED)
+        self.found: frozenset[Endpoint] = frozenset()
+        self.number = 0
+        self.named: frozenset[Endpoint] = frozenset()
+        self.is_controller_known = False
+        self.served: frozenset[Endpoint] = frozenset()
+        self.first: frozenset[str] = frozenset()
+        self._graph = graph
+        self._seen: set[str] = set()  # names of the controller under which it was there
+        self._own: frozenset[str] = frozenset()
+        self._has_looked = False
+
+    def look(self, controller: str, is_early: bool) -> bool:
+        """
+        Find the receivers.
+
+        :param controller: the name of the controller's node; empty: it is not known.
+        :param is_early: whether a process that is discovered now may be older than this node; at
+            the first look it may be in any case.
+        :return: whether the controller has appeared.
+        """
+        self.found, self.number = self._graph.receivers(controller)
+        self._fill(is_early or not self._has_looked)
+        self._has_looked = True
+        before = self.named
+        self.named = frozenset(each for each in self.found if controller and (
+            each.node == controller))
+        if self.named:
+            self._seen.add(controller)
+        self.is_controller_known = controller in self._seen
+        return bool(self.named - before)
+
+    @property
+    def reachable(self) -> frozenset[Endpoint]:
+        """Return the receivers to whom commands would go: the controller, where it is known."""
+        return self.named if self.is_controller_known else self.found
+
+    def kind(self, process: str) -> Receiver:
+        """Return what is known of the effort that a process holds."""
+        row = self.processes[process]
+        if row.received in (Received.LAST, Received.RECORDED):
+            return Receiver.SAME
+        is_new = row.received is Received.NOTHING and not row.may_be_older
+        return Receiver.NEW if is_new and process and self._graph.tells_processes else (
+            Receiver.UNKNOWN)
+
+    def note_served(self, present: frozenset[Endpoint]) -> None:
+        """Note that these hold the last command from now on, and no others."""
+        self._replace_last((Received.LAST,), present)
+        self.served = present
+        self.first = self.first or processes(present) | {*self.earlier()}
+
+    def note_served_by_others(self) -> None:
+        """Note that all who can be reached hold a command of another node."""
+        self._replace_last((Received.LAST, Received.RECORDED), self.reachable)
+
+    def earlier(self) -> Sequence[str]:
+        """Return the processes that have received commands, the latest last."""
+        return [process for process, row in self.processes.items()
+                if row.received is not Received.NOTHING]
+
+    def _replace_last(
+            self, replaced: Sequence[Received], receivers: frozenset[Endpoint]) -> None:
+        for row in self.processes.values():
+            if row.received in replaced:
+                row.received = Received.EARLIER
+        for process in sorted(processes(receivers) - {''}):
+            row = self.processes.pop(process)  # so that it is the last
+            row.received = Received.LAST
+            self.processes[process] = row
+        for process in self.earlier()[:-MAX_KNOWN]:
+            self.processes[process].received = Received.NOTHING
+
+    def _fill(self, may_be_older: bool) -> None:
+        """Add the processes that have been discovered, and forget others that have gone."""
+        there = processes(self.found)
+        if may_be_older or len(self.found) > 1:
+            drivers = self._graph.drivers()
+            for process, row in self.processes.items():
+                row.is_driver = process in drivers
+            if may_be_older:
+                there |= drivers
+        else:
+            drivers = frozenset()
+        for process in there - self.processes.keys():
+            self.processes[process] = Process(may_be_older, is_driver=process in drivers)
+        if may_be_older or not self._own:  # on a busy machine it may be discovered late
+            self._own |= self._graph.own_process()
+        for process in self._own & self.processes.keys():
+            self.processes[process].may_be_older = False
+        self.processes = {process: row for process, row in self.processes.items() if (
+            process in there or row.may_be_older or row.received is not Received.NOTHING)}
+        self.first &= self.processes.keys()
