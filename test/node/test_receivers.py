@@ -124,6 +124,13 @@ def test_who_is_there_at_the_first_look_may_be_older(watch):
     assert watch.knows[0] is Receiver.UNKNOWN
 
 
+def test_receiver_that_comes_back_late_may_be_older(watch):
+    watch.after(1.0, (C, 7))
+    watch.after(20.0)
+    assert watch.after(20.0, (C, 7))
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
 def test_controller_loaded_late_in_the_drivers_process_may_hold_something(watch):
     watch.graph.drivers = [('joint_state_broadcaster', 7)]
     watch.after(1.0)
@@ -346,11 +353,14 @@ def test_processes_that_have_gone_do_not_pile_up(watch):
     table = ReceiverTable(ReceiverGraph(watch.graph, TOPIC, frozenset), RecordedCommand())
     for process in range(10, 200):
         watch.after(1.0, (C, 7), (RECORDER, process))
-        table.look('/' + C, is_early=process < 20)
+        table.look('/' + C, watch.time, DISCOVERY_TIME)
     assert len(table.processes) < 15  # those of the first 10 s, and the present ones
     watch.after(1.0, (C, 7))
     watch.send(3.0, 4.0)
     assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+    table.first = frozenset({'of a process that is forgotten'})
+    table.look('/' + C, watch.time, DISCOVERY_TIME)
+    assert not table.first
 
 
 def test_names_of_endpoints_do_not_pile_up(watch):
@@ -552,13 +562,17 @@ def test_nobody_is_awaited_after_a_restart_of_all(watch):
 
 
 def test_a_controller_is_sent_nothing_before_it_is_checked(watch):
+    asked = []
+
     def ask():
+        asked.append(watch.time)
         watch.receivers.is_checked = False
 
     watch.receivers.on_appearance = ask
     assert not watch.after(1.0, (C, 7))
     assert not watch.after(0.9 * LONGEST_WAIT, (C, 7)) and watch.receivers.are_incomplete
     assert watch.after(0.2 * LONGEST_WAIT, (C, 7))  # as a driver that never answers
+    assert asked == [101.0]
 
 
 def test_a_controller_that_answers_no_more_stops_nothing(watch):
@@ -582,6 +596,9 @@ def test_each_name_is_waited_for_from_its_discovery_on(watch):
     watch.after(1.0, (C, 7), lost)
     assert not watch.receivers.are_incomplete
     watch.after(1.0, (C, 7), lost, (UNKNOWN_NODE, 9))
+    assert watch.receivers.are_incomplete
+    watch.after(1.0, (C, 7))
+    watch.after(1.0, (C, 7), lost)
     assert watch.receivers.are_incomplete
 
 
@@ -607,6 +624,21 @@ def test_a_recorded_recorder_is_not_awaited_beside_the_controller(watch):
     assert watch.receivers.controller_awaited.startswith(f'/{C} is waited for')
     assert watch.after(0.1, (C, 7)) and not watch.receivers.controller_awaited
     assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
+def test_a_receiver_without_a_name_is_no_controller(watch):
+    watch.controller = ''
+    nameless = (UNKNOWN_NODE, 7)
+    watch.after(1.0, nameless, (RECORDER, 9))
+    watch.after(2.0 * LONGEST_WAIT, nameless, (RECORDER, 9))
+    assert len(watch.receivers.present) == 2 and watch.receivers.nodes == {'/' + RECORDER}
+    watch.send(3.0, 4.0)
+    watch.start()
+    watch.after(0.1, (RECORDER, 10))
+    assert not watch.receivers.controller_awaited  # all of them are others now
+    watch.start()
+    watch.after(0.1, (RECORDER, 9))
+    assert watch.receivers.controller_awaited.startswith('a receiver is waited for, at most 5 s')
 
 
 def test_a_controller_that_is_seen_and_goes_is_not_given_up(watch):
@@ -748,7 +780,8 @@ def test_who_has_crashed_and_comes_back_counts_again(watch):
 
 
 def test_a_driver_is_remembered_beside_many_recorders(watch):
-    watch.after(1.0, (DRIVER, 7))
+    watch.after(1.0)
+    watch.after(20.0, (DRIVER, 7))
     for process in range(20, 20 + MAX_KNOWN):
         watch.after(1.0, (DRIVER, 7), (RECORDER, process))
         watch.send(3.0, 4.0)
@@ -779,7 +812,7 @@ def test_a_command_that_controllers_ignore_is_not_held(watch, command):
     watch.after(1.0, (C, 7))
     watch.send(3.0, 4.0)
     watch.receivers.note_command_of_others(command, is_commanding=False)
-    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0)) and watch.receivers.is_serving
 
 
 def test_a_command_of_others_is_held_by_all_who_are_there(watch):
@@ -789,9 +822,12 @@ def test_a_command_of_others_is_held_by_all_who_are_there(watch):
     assert watch.knows == (Receiver.SAME, (8.0, 9.0))
 
 
-def test_who_misses_a_command_of_others_may_hold_something_else(watch):
+@pytest.mark.parametrize('is_restarted', [False, True])
+def test_who_misses_a_command_of_others_is_unknown(watch, is_restarted):
     watch.after(1.0, (C, 7))
     watch.send(3.0, 4.0)
+    if is_restarted:
+        watch.start()
     watch.after(1.0)
     watch.receivers.note_command_of_others((8.0, 9.0), is_commanding=False)
     assert watch.after(1.0, (C, 7))

@@ -29,13 +29,14 @@ class LastCommand:
     The last command, and its record for the next process of this node.
 
     :param path: of the record.
+    :ivar record: where the commands of this process are recorded.
     :ivar recorded: the last command of an earlier process of this node.
     :ivar joints: those of the commands of this process; none before the first.
     """
 
     def __init__(self, path: Path) -> None:
-        self._record = CommandRecord(path)
-        self.recorded = self._record.read()
+        self.record = CommandRecord(path)
+        self.recorded = self.record.read()
         self.joints: tuple[str, ...] = ()
         self._effort: np.ndarray | None = None
         self._of_others: tuple[float, ...] = ()  # where it came after the last one of this node
@@ -44,16 +45,6 @@ class LastCommand:
     def is_own(self) -> bool:
         """Return whether this process has sent a command."""
         return self._effort is not None
-
-    @property
-    def path(self) -> Path:
-        """Return where the record is."""
-        return self._record.path
-
-    @property
-    def error(self) -> str:
-        """Return why commands are not recorded; empty where they are."""
-        return self._record.error
 
     def begin(
             self, joints: Sequence[str], receivers: frozenset[Endpoint],
@@ -64,13 +55,13 @@ class LastCommand:
         :param earlier: the processes that have received commands.
         """
         self.joints = tuple(joints)
-        self._record.begin(self.joints, receivers, earlier)
+        self.record.begin(self.joints, receivers, earlier)
 
     def write(self, effort: np.ndarray) -> None:
         """Note a command, shape (joints,), in the units of the drives; the array is kept."""
         self._of_others = ()
         self._effort = effort
-        self._record.write(effort)
+        self.record.write(effort)
 
     def take_of_others(self, command: tuple[float, ...]) -> bool:
         """
@@ -85,10 +76,6 @@ class LastCommand:
             return False
         self._of_others = command
         return True
-
-    def discard(self) -> None:
-        """Remove the record, since its command is not held any more."""
-        self._record.discard()
 
     def efforts(self) -> Mapping[str, float]:
         """Return the last command of this node, also of an earlier process of it, by joint."""
@@ -105,7 +92,7 @@ class LastCommand:
             list may have been wrong.
         :param is_recorded: whether they hold that of an earlier process of this node.
         """
-        if self._of_others and not is_recorded:
+        if self._of_others:
             return Evidence(Receiver.SAME, dict(zip(joints, self._of_others))) if (
                 len(self._of_others) == len(joints)) else Evidence(Receiver.UNKNOWN)
         efforts = self.recorded.efforts if is_recorded else self.efforts()

@@ -70,8 +70,7 @@ class ReceiverGraph:
     def drivers(self) -> frozenset[str]:
         """Return the processes that publish the joint states: those of the robot's drivers."""
         states = self._node.resolve_topic_name('joint_states')
-        return processes(self._endpoints(
-            self._node.get_publishers_info_by_topic(states))) - {''}
+        return processes(self._endpoints(self._node.get_publishers_info_by_topic(states)))
 
     def own_process(self) -> frozenset[str]:
         """

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 from ros2_rnea.control.output.start_effort import Receiver
 from ros2_rnea.node.controllers.receiver_graph import processes, ReceiverGraph
@@ -83,20 +84,21 @@ class ReceiverTable:
         self._graph = graph
         self._seen: set[str] = set()  # names of the controller under which it was there
         self._own: frozenset[str] = frozenset()
-        self._has_looked = False
+        self._since = inf  # the first look
 
-    def look(self, controller: str, is_early: bool) -> bool:
+    def look(self, controller: str, now: float, discovery_time: float) -> bool:
         """
         Find the receivers.
 
         :param controller: the name of the controller's node; empty: it is not known.
-        :param is_early: whether a process that is discovered now may be older than this node; at
-            the first look it may be in any case.
+        :param now: a time that never jumps [s].
+        :param discovery_time: for how long after the first look processes are discovered that may
+            be older than this node [s].
         :return: whether the controller has appeared.
         """
         self.found, self.number = self._graph.receivers(controller)
-        self._fill(is_early or not self._has_looked)
-        self._has_looked = True
+        self._since = min(self._since, now)
+        self._fill(now - self._since < discovery_time)
         before = self.named
         self.named = frozenset(each for each in self.found if controller and (
             each.node == controller))
@@ -123,11 +125,11 @@ class ReceiverTable:
         """Note that these hold the last command from now on, and no others."""
         self._replace_last((Received.LAST,), present)
         self.served = present
-        self.first = self.first or processes(present) | {*self.earlier()}
+        self.first = self.first or frozenset(self.earlier())
 
     def note_served_by_others(self) -> None:
-        """Note that all who can be reached hold a command of another node."""
-        self._replace_last((Received.LAST, Received.RECORDED), self.reachable)
+        """Note that all who are there hold a command of another node."""
+        self._replace_last((Received.LAST, Received.RECORDED), self.found)
 
     def earlier(self) -> Sequence[str]:
         """Return the processes that have received commands, the latest last."""

@@ -74,7 +74,7 @@ class ReceiverWaits:
         is_controller_missing = is_recorded and not table.named
         missing = self._missing(table, controller, is_recorded, is_controller_missing)
         self.awaited = ''
-        if missing and not self.has_given_up:
+        if missing:
             self._recorded_since = min(self._recorded_since, now)
             self.patience = controller_patience if is_controller_missing else patience
             self.has_given_up = now - self._recorded_since >= self.patience
@@ -92,8 +92,8 @@ class ReceiverWaits:
         if not table.found or is_controller_missing and table.is_controller_known:
             return frozenset()
         recorded = self._recorded
-        if table.named or is_recorded:
-            recorded = frozenset(each for each in recorded if each.node in ('', controller))
+        if is_recorded:
+            recorded = frozenset(each for each in recorded if each.node == controller)
         there = processes(table.found)
         known = there & processes(recorded)
         if any(table.processes[each].is_driver for each in known) or not (

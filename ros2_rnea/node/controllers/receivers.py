@@ -62,7 +62,7 @@ from ros2_rnea.node.topics.command_record import Endpoint, record_path
 
 DISCOVERY_TIME = 10.0
 """
-A process that is discovered later than this after the start of this node [s] is younger.
+A process that is discovered later than this after the first look [s] is younger than this node.
 
 For the same time the controller of an earlier process of this node is waited for, while only
 receivers of other names are there.
@@ -138,7 +138,7 @@ class Receivers:
             ReceiverGraph(node, publisher.topic_name, publishing_nodes), self._last.recorded)
         self._waits = ReceiverWaits(self._last.recorded.receivers)
         self._others = OtherCommands()
-        self._count, self._checked, self._since = 0, -inf, monotonic()
+        self._count, self._checked = 0, -inf
 
     def have_changed(self, controller: str, is_sending: bool) -> bool:
         """
@@ -157,7 +157,7 @@ class Receivers:
         """Look who receives the commands; parameters and result are those of have_changed()."""
         now = monotonic()
         self._count = self._publisher.handle.get_subscription_count()
-        if self._table.look(controller, now - self._since < DISCOVERY_TIME):
+        if self._table.look(controller, now, DISCOVERY_TIME):
             self._waits.has_given_up = False
             self.on_appearance()
         if not self._last.is_own:
@@ -198,7 +198,7 @@ class Receivers:
             return
         self._table.note_served_by_others()
         if not is_commanding:
-            self._last.discard()
+            self._last.record.discard()
             self._table.served = frozenset()
 
     def let_others_go_first(self, is_needed: bool) -> None:
@@ -260,7 +260,7 @@ class Receivers:
     @property
     def record_error(self) -> str:
         """Return why commands are not recorded; empty where they are."""
-        return self._last.error
+        return self._last.record.error
 
     @property
     def ambiguity(self) -> str:
@@ -279,7 +279,7 @@ class Receivers:
         return self._waits.awaited and (
             f'{self._waits.awaited} is waited for, at most {self._waits.patience:g} s, and '
             'nothing is sent meanwhile. It received the last command of an earlier process of '
-            f'this node ({self._last.path}) and may still hold it; '
+            f'this node ({self._last.record.path}) and may still hold it; '
             f'{", ".join(sorted(self.nodes)) or "another receiver"} may be a recorder. If the '
             'controller has another name now, remap ~/commands to a topic with that name, or set '
             'effort_controller')
@@ -289,7 +289,7 @@ class Receivers:
         """Return what follows if that controller has not appeared; empty where it has."""
         return (
             f'the controller that received the last command of an earlier process of this node '
-            f'({self._last.path}) has not appeared within {self._waits.patience:g} s: the '
+            f'({self._last.record.path}) has not appeared within {self._waits.patience:g} s: the '
             'commands go to all that receive them now') if self._waits.has_given_up else ''
 
     def _why_silent(self) -> str:
