@@ -514,6 +514,9 @@ def test_receiver_whose_process_cannot_be_read_is_unknown(watch):
     watch.send(3.0, 4.0)
     assert not watch.after(0.001, (C, 0))
     assert watch.knows[0] is Receiver.UNKNOWN
+    watch.start()
+    watch.after(0.001, (C, 0))
+    assert watch.knows[0] is Receiver.UNKNOWN
 
 
 @pytest.mark.parametrize('rmw', ['rmw_zenoh_cpp', 'rmw_of_the_future'])
@@ -769,6 +772,17 @@ def test_nor_is_it_forgotten_while_nobody_receives(watch):
     watch.after(20.0)
     assert watch.after(20.0, TWO[1], (DRIVER, 8))
     assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_a_driver_in_the_place_of_another_is_as_good(watch):
+    watch.after(1.0, (DRIVER, 7))
+    watch.send(3.0, 4.0)
+    watch.after(20.0, *TWO)
+    watch.send(3.0, 4.0)
+    assert watch.after(20.0, TWO[1], (DRIVER, 8))
+    watch.send(3.0, 4.0)
+    assert not watch.after(20.0, TWO[1], (DRIVER, 8), (RECORDER, 10))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
 
 
 def test_who_has_crashed_and_comes_back_counts_again(watch):

@@ -48,7 +48,7 @@ class Process:
     What is known of a process.
 
     :ivar may_be_older: whether it may have started before this node, and then hold an effort.
-    :ivar is_driver: whether it publishes the joint states.
+    :ivar is_driver: whether it publishes the joint states; looked up where several receive.
     """
 
     may_be_older: bool
@@ -115,11 +115,13 @@ class ReceiverTable:
     def kind(self, process: str) -> Receiver:
         """Return what is known of the effort that a process holds."""
         row = self.processes[process]
+        if not process:
+            return Receiver.UNKNOWN
         if row.received in (Received.LAST, Received.RECORDED):
             return Receiver.SAME
-        is_new = row.received is Received.NOTHING and not row.may_be_older
-        return Receiver.NEW if is_new and process and self._graph.tells_processes else (
-            Receiver.UNKNOWN)
+        may_hold_effort = row.received is Received.EARLIER or row.may_be_older
+        return Receiver.UNKNOWN if may_hold_effort or not self._graph.tells_processes else (
+            Receiver.NEW)
 
     def note_served(self, present: frozenset[Endpoint]) -> None:
         """Note that these hold the last command from now on, and no others."""
@@ -141,7 +143,7 @@ class ReceiverTable:
         for row in self.processes.values():
             if row.received in replaced:
                 row.received = Received.EARLIER
-        for process in sorted(processes(receivers) - {''}):
+        for process in sorted(processes(receivers)):
             row = self.processes.pop(process)  # so that it is the last
             row.received = Received.LAST
             self.processes[process] = row
@@ -151,16 +153,14 @@ class ReceiverTable:
     def _fill(self, may_be_older: bool) -> None:
         """Add the processes that have been discovered, and forget others that have gone."""
         there = processes(self.found)
-        if may_be_older or len(self.found) > 1:
-            drivers = self._graph.drivers()
-            for process, row in self.processes.items():
-                row.is_driver = process in drivers
-            if may_be_older:
-                there |= drivers
-        else:
-            drivers = frozenset()
+        matters = may_be_older or len(self.found) > 1
+        drivers = self._graph.drivers() if matters else frozenset()
+        if may_be_older:
+            there |= drivers
         for process in there - self.processes.keys():
-            self.processes[process] = Process(may_be_older, is_driver=process in drivers)
+            self.processes[process] = Process(may_be_older)
+        for process, row in self.processes.items():
+            row.is_driver = process in drivers
         if may_be_older or not self._own:  # on a busy machine it may be discovered late
             self._own |= self._graph.own_process()
         for process in self._own & self.processes.keys():

@@ -340,7 +340,7 @@ class Receivers:
         if not counting:
             present = processes(self.present)
             is_added, has_lost_some = bool(present - served - table.first), table.first - present
-            if is_added and has_lost_some and not (is_sending and served & table.first):
+            if is_added and has_lost_some and not (is_sending and served & self._first()):
                 table.first |= present  # one of them may be the driver, started again
             counting = self._first() or present
         return not counting <= served
