@@ -498,6 +498,16 @@ def test_who_publishes_the_joint_states_is_the_driver(watch):
     assert watch.knows[0] is Receiver.NEW
 
 
+def test_a_driver_is_one_without_its_joint_states_too(watch):
+    watch.graph.drivers = [('joint_states', 7)]
+    watch.after(1.0, *TWO)
+    watch.send(3.0, 4.0)
+    watch.graph.drivers, watch.is_sending = [], False
+    watch.after(20.0, TWO[0])
+    assert not watch.after(20.0, TWO[0], (RECORDER, 10))
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
 def test_a_recorder_older_than_the_node_hides_no_driver(watch):
     watch.graph.drivers = [('joint_states', 7)]
     watch.after(1.0, TWO[0])
@@ -801,7 +811,7 @@ def test_a_driver_is_remembered_beside_many_recorders(watch):
         watch.send(3.0, 4.0)
     watch.after(1.0, (RECORDER, process))
     watch.send(5.0, 6.0)
-    assert watch.after(20.0, (DRIVER, 7), (RECORDER, process))
+    assert watch.after(20.0, (DRIVER, 7))
     assert watch.knows[0] is Receiver.UNKNOWN
 
 

@@ -48,7 +48,7 @@ class Process:
     What is known of a process.
 
     :ivar may_be_older: whether it may have started before this node, and then hold an effort.
-    :ivar is_driver: whether it publishes the joint states; looked up where several receive.
+    :ivar is_driver: whether it publishes the joint states, or has done so.
     """
 
     may_be_older: bool
@@ -160,7 +160,7 @@ class ReceiverTable:
         for process in there - self.processes.keys():
             self.processes[process] = Process(may_be_older)
         for process, row in self.processes.items():
-            row.is_driver = process in drivers
+            row.is_driver |= process in drivers
         if may_be_older or not self._own:  # on a busy machine it may be discovered late
             self._own |= self._graph.own_process()
         for process in self._own & self.processes.keys():
