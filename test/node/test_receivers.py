@@ -213,6 +213,15 @@ def test_graph_that_stays_behind_stops_the_cycle_shortly(watch, is_sending, paus
         assert not watch.receivers.are_incomplete
 
 
+def test_graph_that_falls_further_behind_is_waited_for_again(watch):
+    watch.after(1.0, (C, 7))
+    for watch.graph.count in (2, 3):
+        watch.after(1.0, (C, 7))
+        assert watch.receivers.are_incomplete
+        watch.after(1.0, (C, 7))
+        assert not watch.receivers.are_incomplete
+
+
 def test_recorder_is_nobody_while_the_controller_is_unloaded(watch):
     watch.after(1.0, (C, 7), (RECORDER, 9))
     watch.send(3.0, 4.0)
@@ -939,6 +948,8 @@ def test_beside_supporting_controllers_an_unknown_one_adds_zero(watch):
     assert watch.knows[0] is Receiver.SUPPORTED
     watch.send(3.0, 4.0)
     assert watch.knows[0] is Receiver.SAME
+    watch.after(20.0, (C, 8))
+    assert watch.knows[0] is Receiver.NEW
 
 
 @pytest.mark.parametrize(('joints', 'receiver'), [
@@ -964,6 +975,8 @@ def test_a_command_of_other_joints_is_recorded_with_their_names(watch):
 
 def test_several_receivers_are_reported_while_no_name_is_known(watch):
     watch.controller = ''
+    watch.after(1.0, TWO[0])
+    assert not watch.receivers.ambiguity
     watch.after(1.0, *TWO)
     assert f'/{DRIVER}, /{RECORDER}' in watch.receivers.ambiguity
     watch.controller = '/' + DRIVER

@@ -234,6 +234,21 @@ def test_who_only_listens_changes_nothing(start, receiver):
     assert controller.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)
 
 
+def test_recorders_of_one_name_come_and_go_beside_a_driver(start, receiver):
+    """Nothing tells that the driver is the controller, and joint states have no effort."""
+    driver = receiver('motor_driver')
+    arm = start(effort_controller='')
+    connect(arm, driver)
+    lead_to_gravity(arm, driver)
+    for _ in range(2):
+        recorder = receiver('recorder')
+        connect(arm, driver, recorder)
+        assert driver.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)
+        recorder.end()
+        connect(arm, driver)
+        assert driver.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)
+
+
 def test_without_a_private_folder_the_node_works_and_says_that_nothing_is_recorded(
         start, receiver, tmp_path):
     folder = tmp_path / f'ros2_rnea-{os.geteuid()}'

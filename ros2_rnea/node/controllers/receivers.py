@@ -17,16 +17,16 @@ The processes that receive ~/commands, and what is known of the effort that they
 A controller without a timeout holds its last command for as long as its process lives.  What a
 receiver holds is decided by its process, never by the name of its node:
 
-============================  ==========================  =================  ===================
-a process that has received   and that                    holds              is
-============================  ==========================  =================  ===================
-the last command              (of any process of this     that one           ``Receiver.SAME``
-                              node)
-earlier commands only         (also others than this      an unknown effort  ``Receiver.UNKNOWN``
-                              node's later)
-nothing                       may be older than the node  an unknown effort  ``Receiver.UNKNOWN``
-nothing                       has started after the node  nothing            ``Receiver.NEW``
-============================  ==========================  =================  ===================
+=====================  ================================  =============  ====================
+It has received        and                               so it holds    and is
+=====================  ================================  =============  ====================
+the last command       this or an earlier process of     that command   ``Receiver.SAME``
+                       this node has sent it
+earlier commands only  it was not heard, or others sent  not known      ``Receiver.UNKNOWN``
+                       the last one
+nothing                it may be older than this node    not known      ``Receiver.UNKNOWN``
+nothing                it has started after this node    nothing        ``Receiver.NEW``
+=====================  ================================  =============  ====================
 
 Receivers that hold different efforts hold one that is not known.  Neither is one known where the
 middleware does not tell the process.
