@@ -663,7 +663,7 @@ def test_a_receiver_without_a_name_is_no_controller(watch):
     assert watch.receivers.controller_awaited.startswith('a receiver is waited for, at most 5 s')
 
 
-def test_a_controller_that_is_seen_and_goes_is_not_given_up(watch):
+def test_a_controller_that_was_seen_is_not_given_up(watch):
     watch.after(1.0, (C, 7))
     watch.send(3.0, 4.0)
     watch.start()
@@ -848,7 +848,7 @@ def test_a_command_that_controllers_ignore_is_not_held(watch, command):
     assert watch.knows == (Receiver.SAME, (3.0, 4.0)) and watch.receivers.is_serving
 
 
-def test_a_command_of_others_is_held_by_all_who_are_there(watch):
+def test_a_command_of_others_is_held_by_all_receivers(watch):
     watch.after(1.0)
     watch.after(20.0, (C, 8))
     watch.receivers.note_command_of_others((8.0, 9.0), is_commanding=False)
