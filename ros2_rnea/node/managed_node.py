@@ -29,6 +29,7 @@ from ros2_rnea.errors import ArgumentError, RneaError, shortened
 from ros2_rnea.node import parameters
 from ros2_rnea.node.diagnostics import LEVELS, sentence
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
+from ros2_rnea.node.models.other_robots import OTHER_ROBOT
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
@@ -152,10 +153,13 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         reasons = self._diagnostics.errors
         reasons.pop('clock', None)  # a time on /clock is waited for
-        if not self._configuration.is_undecided:  # the robot in use is the right one
-            reasons.pop('other robot', None)
         unused = self._configuration.unused_description
-        if unused:  # also where an older robot is in use: it is known to be the wrong one
+        if self._configuration.is_undecided:
+            pass
+        elif self._configuration.is_withholding:  # the robot in use is the right one
+            reasons.pop(OTHER_ROBOT, None)
+            reasons.pop('robot_description', None)
+        elif unused:  # also where an older robot is in use: it is known to be the wrong one
             reasons['robot_description'] = unused
         latch = None if self.policy is None else self.policy.memory.supervisor.latch
         if latch is not None:

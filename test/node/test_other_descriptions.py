@@ -217,7 +217,7 @@ def test_a_robot_that_nobody_describes_any_more_stays_until_it_is_disabled(
 def test_another_robot_does_not_take_over_while_the_controller_is_away(arm, second, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(
-            arm.changes.wishes, 'reason_to_send_nothing', lambda own: 'it is away')
+            arm.changes.wanted_settings, 'reason_to_send_nothing', lambda own: 'it is away')
         arm.changes.refresh()
         arm.until(lambda: not arm.sends(JOINTS, Q))
         publish(arm, second, OTHER)

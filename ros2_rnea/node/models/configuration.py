@@ -15,10 +15,10 @@
 What is wanted, what is in use, and how the one becomes the other.
 
 Wanted are a description, the node's parameters and payloads.  In use are a model and its policy.
-Each event changes what is wanted, and then calls ``_reconcile``: settings and numbers are judged
-on a copy of the robot and then used at once, and where another model is needed, it is requested
-from the :class:`.ModelBuilder` and swapped in by assignments when it is built.  Until then, and
-where one of these fails, what was in use stays.
+Each event changes what is wanted, and then calls ``_reconcile``, or that step of it which it
+concerns: settings and numbers are judged on a copy of the robot and then used at once, and where
+another model is needed, it is requested from the :class:`.ModelBuilder` and swapped in by
+assignments when it is built.  Until then, and where one of these fails, what was in use stays.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from ros2_rnea.node.models.other_robots import (
     OtherRobots,
     PresentRobot,
     robot_name,
+    TOPIC,
 )
 from ros2_rnea.node.models.requested_model import RequestedModel
 from ros2_rnea.node.models.stored_parameters import StoredParameters
@@ -65,8 +66,6 @@ from ros2_rnea.node.worker.worker_process import WorkerError
 from ros2_rnea.robots.arguments import check_link
 from ros2_rnea.robots.robot import Robot
 
-TOPIC = 'robot_description'
-
 LONGEST_DECLARATIONS = 0.0003
 """How long parameters are declared in one callback [s of processor time]; each takes 0.1 ms."""
 
@@ -78,25 +77,24 @@ class Configuration:
     """
     The policy in use, and everything that replaces it.
 
-    :ivar policy: which decides in each cycle which effort is sent; None while there is no robot.
     :ivar misfit: why the parameters do not fit the robot in use; empty where they do.
     :ivar unused_description: why the newest description is not in use; empty where it is, or is
         being built, or is that of another robot.
     :ivar has_begun: whether it is between :meth:`begin` and :meth:`close`, which may follow each
         other several times.
     :ivar is_active: whether the node may send efforts, as a managed node may while it is active.
-    :ivar wishes: makes settings of parameters.
+    :ivar wanted_settings: makes settings of parameters.
     """
 
     def __init__(
             self, node: Node, diagnostics: Diagnostics, clocks: Clocks, timers: CycleTimers,
-            publishers: EffortPublishers, wishes: WantedSettings) -> None:
+            publishers: EffortPublishers, wanted_settings: WantedSettings) -> None:
         self._node = node
         self._diagnostics = diagnostics
         self._clocks = clocks
         self._timers = timers
         self._publishers = publishers
-        self.wishes = wishes
+        self.wanted_settings = wanted_settings
         self._others = OtherRobots(node, diagnostics)
         self._stored = StoredParameters(node, self._check, self._use_stored)
         self._builder = ModelBuilder(
@@ -111,7 +109,7 @@ class Configuration:
         self.misfit = ''
         self.unused_description = ''
         self._in_use: ModelInUse | None = None
-        self._wanted: str | None = None  # the description of the robot that is to be used
+        self._wanted_description: str | None = None
         self._payloads: tuple[Payload, ...] = ()  # some may wait for a model that accepts them
         self._is_postponed = False  # a part of the settings, until nothing is sent any more
         self._refusal = ''  # why another model of the description in use is refused
@@ -129,7 +127,7 @@ class Configuration:
         self._builder.begin()  # only now: a node whose parameters are refused starts no process
         self._timers.restart(own['rate'], settings)
         if own[TOPIC]:
-            self._want(own[TOPIC])
+            self._request_description(own[TOPIC])
         self._stored.follow()
         self.has_begun = True
 
@@ -137,7 +135,7 @@ class Configuration:
         """Stop the worker, drop the robot, and follow the parameters no longer."""
         self._stored.close()
         self._builder.close()
-        self._others.forget()
+        self._others.reset()
         self._reset()
 
     # ---- what is in use -------------------------------------------------------------------------
@@ -177,7 +175,7 @@ class Configuration:
 
     def why_alone(self) -> str:
         """Return a sentence on how it is known which joints the node moves alone."""
-        return self.wishes.why_alone(self._stored.values)
+        return self.wanted_settings.why_alone(self._stored.values)
 
     def poll(self) -> bool:
         """
@@ -186,37 +184,38 @@ class Configuration:
         :return: whether the descriptions have to be received again.
         """
         if self._builder.retry_if_due():
-            self._reconcile()
+            self._request_wanted_model()
         self.note_silence()
+        withheld = self._others.withheld
         is_to_be_received = self._others.publishers.poll() and (
             self.is_withholding or self.description is None)
         if is_to_be_received:
             self._others.publishers.forget_difference()
             self._forget_withheld_of_topic()
+        elif withheld is not None and withheld.description is None:
+            self._others.forget()  # those that were received again are of one robot
+            self._use_settings()
         self.use_withheld_description()
         self._others.report(self._present)
         return is_to_be_received
 
     # ---- reconciliation -------------------------------------------------------------------------
 
-    def _reconcile(self, transition: float | None = None) -> None:
+    def _reconcile(self, of_model: float | None = None) -> None:
         """
         Use what is wanted, as far as that is possible now, and request what is missing for it.
 
-        :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
+        :param of_model: duration of the blend to the effort of a model that is requested [s];
+            None: ``blend_time``.
+        :raises RneaError: where a payload or joint parameter is not possible.
         """
-        self._use_settings(transition)
-        self._request_wanted_model(transition)
-        try:
-            self._use_numbers(transition)
-        except RneaError as error:
-            self._diagnostics.notice('parameters', f'not all could be applied: {error}')
-        else:
-            self._diagnostics.notice('parameters', '')
+        self._use_settings()
+        self._request_wanted_model(of_model)
+        self._use_numbers(self._stored.transition)
 
-    def _use_settings(self, transition: float | None = None) -> None:
+    def _use_settings(self) -> None:
         """Use the settings in the policy of the robot in use, or note why they do not fit."""
-        settings = self._settings()
+        settings, transition = self._settings(), self._stored.transition
         self._timers.restart(self._stored.values.own['rate'], settings)
         before, self.misfit, self._is_postponed = self.misfit, '', False
         in_use = self._in_use
@@ -236,10 +235,11 @@ class Configuration:
                     'the parameters do not fit the robot in use, which keeps the previous ones: '
                     f'{error}')
 
-    def _use_numbers(self, transition: float | None = None) -> None:
+    def _use_numbers(self, transition: float | None) -> None:
         """
         Set payloads and joint parameters in the robot, those that its model accepts.
 
+        :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
         :raises RneaError: where a value is not possible; then nothing has changed.
         """
         in_use, wanted = self._in_use, self._numbers
@@ -255,9 +255,12 @@ class Configuration:
 
         Where the wanted description is refused, the robot in use stays, and its model is the one
         that has to fit the parameters and payloads.
+
+        :param transition: duration of the blend to its effort [s]; None: ``blend_time``.
         """
         model = self._model
-        for description in (self._wanted, None if model is None else model.source.description):
+        in_use = None if model is None else model.source.description
+        for description in (self._wanted_description, in_use):
             source = None if description is None else self._source(description)
             if source is not None and not self._is_refused(source):
                 self._request(source, transition)
@@ -267,14 +270,14 @@ class Configuration:
         """Request a model, unless it is in use or requested already."""
         requested, model = self._builder.requested, self._model
         if requested is not None and source.description == requested.source.description:
-            requested.prolong(transition)
+            requested.prolong(transition, self._stored.values.settings.blend_time)
             if source == requested.source:
                 return
             transition = requested.transition
         self._resolve_waiting()
         refused = self._builder.refused
         if refused is not None and refused.description == source.description:
-            self._builder.refused = None
+            self._builder.forgive()
         if model is not None and source == model.source:
             self._refusal = ''
             self._builder.cancel()
@@ -294,7 +297,8 @@ class Configuration:
         """
         if robot is None and self._model is not None:
             robot = self._model.robot
-        return self.wishes.of(self._stored.values, robot, self.is_active, self.is_undecided)
+        return self.wanted_settings.of(
+            self._stored.values, robot, self.is_active, self.is_undecided)
 
     def _source(self, description: str) -> Source:
         """Return the source of a description's model with the wanted parameters and payloads."""
@@ -355,7 +359,7 @@ class Configuration:
             elif description == self.description:
                 return
         latest = self.description
-        if description == latest == self._wanted:
+        if description == latest == self._wanted_description:
             self._note_usable_description()
             return
         if latest is None:
@@ -367,22 +371,23 @@ class Configuration:
         if name and known and name != known and self._others.why_withheld(description, present):
             self._withhold(description, present, f'it describes the robot {name!r}, not {known!r}')
         else:
-            self._want(description)
+            self._request_description(description)
 
-    def refuse_description(self, error: RneaError, is_error: bool = False) -> None:
+    def refuse_description(self, error: RneaError) -> None:
         """Report that a description is not used."""
         self.unused_description = f'refused: {error}'
-        self._diagnostics.refused(TOPIC, error, is_error=is_error)
+        self._diagnostics.refused(TOPIC, error)
 
     def set_description(self, description: str) -> None:
         """Use a description, also that of another robot; if it is refused, the robot stays."""
-        self._forget_withheld()
-        self._want(description)
+        if self.is_withholding:
+            self._forget_withheld()
+        self._request_description(description)
 
-    def _want(self, description: str) -> None:
-        self._wanted = description
-        self._builder.forgive()
-        self._reconcile()
+    def _request_description(self, description: str) -> None:
+        self._wanted_description = description
+        self._builder.begin_anew()
+        self._request_wanted_model()
         self._note_usable_description()
 
     def _note_usable_description(self) -> None:
@@ -419,8 +424,7 @@ class Configuration:
     @property
     def is_undecided(self) -> bool:
         """Return whether two robots are described, and nothing tells which one is driven."""
-        withheld = self._others.withheld
-        return withheld is not None and not self._present(withheld.present).is_right
+        return self._others.is_undecided
 
     def _present(self, name: str) -> PresentRobot:
         """
@@ -444,20 +448,24 @@ class Configuration:
             self._use_settings()
 
     def _forget_withheld_of_topic(self) -> None:
-        """Withhold no description any more that may not be published now."""
+        """
+        Withhold no description any more that may not be published now.
+
+        Where it was undecided, and several are left, it stays so until the descriptions that are
+        received again have told whether they are of one robot.
+        """
         withheld = self._others.withheld
         if withheld is not None and withheld.description != self._stored.values.own[TOPIC]:
             self._forget_withheld()
+            self._others.stay_undecided(withheld)
 
     def _forget_withheld(self) -> None:
         """Withhold no description any more; where it was undecided, no robot is in use then."""
-        if not self.is_withholding:
-            return
         if self.is_undecided:
             self._builder.cancel()
             self._discard_robot()
             self._builder.forgive()
-            self._wanted = None
+            self._wanted_description = None
         self._others.forget()
         if self._builder.requested is not None:
             self._builder.requested.try_now()
@@ -465,8 +473,9 @@ class Configuration:
     def use_withheld_description(self) -> None:
         """Request the model of another robot that was withheld, if it can be used now."""
         withheld = self._others.withheld
-        if withheld is not None and not self._others.why_withheld(
-                withheld.description, self._present(withheld.present)):
+        if withheld is not None and withheld.description is not None and (
+                not self._others.why_withheld(
+                    withheld.description, self._present(withheld.present))):
             self.set_description(withheld.description)
 
     # ---- payloads -------------------------------------------------------------------------------
@@ -519,9 +528,10 @@ class Configuration:
             self._payloads = previous
             raise
         is_in_use = self._model is not None and all(map(self._model.accepts_payload, payloads))
-        if not self._is_of_another_description(self._builder.refused):
-            self._builder.forgive()  # it may be built with these payloads, or now
-        self._reconcile(transition)
+        if not is_in_use or self._builder.requested is not None:  # that must accept them, too
+            if not self._is_of_another_description(self._builder.refused):
+                self._builder.forgive()  # it may be built with these payloads, or now
+            self._request_wanted_model(transition)
         return is_in_use
 
     def _remove_payloads(self, can_stay: Callable[[Payload], bool], reason: str) -> None:
@@ -571,6 +581,8 @@ class Configuration:
             self._use_changes(self._stored.read())
         except RneaError as error:
             self._diagnostics.notice('parameters', f'not all could be applied: {error}')
+        else:
+            self._diagnostics.notice('parameters', '')
         self.use_withheld_description()
 
     def _use_changes(self, previous: NodeParameters) -> None:
@@ -580,8 +592,8 @@ class Configuration:
             self._builder.forgive()  # it may fit now
         if values.own[TOPIC] not in ('', previous.own[TOPIC]):
             self.set_description(values.own[TOPIC])
-        else:
-            self._reconcile(self._stored.transition)
+        requested = self._builder.requested
+        self._reconcile(None if requested is None else requested.transition)
 
     def _check(self, new: Mapping[str, Any], candidate: NodeParameters) -> None:
         """
@@ -592,12 +604,12 @@ class Configuration:
         :raises RneaError: where they do not fit it.
         """
         self._check_clock(new.get('use_sim_time', self._clocks.is_simulated))
-        self.wishes.reason_to_send_nothing(candidate.own)
+        self.wanted_settings.reason_to_send_nothing(candidate.own)
         self._check_joints(candidate.settings.joints)
         self._check_description(candidate)
         in_use = self._in_use
         if in_use is not None and not self._is_for_another_robot(candidate):
-            settings = self.wishes.with_held_joints(candidate, in_use.model.robot)
+            settings = self.wanted_settings.with_held_joints(candidate, in_use.model.robot)
             in_use.check_settings(settings)
             check_strictly(candidate.own['strict_model'], in_use.model.findings)
             numbers = ModelParameters(candidate.joint_parameters, self._payloads)
@@ -658,8 +670,7 @@ class Configuration:
         while its model is refused because of the parameters.  In the last case the node can be
         enabled only with parameters for the robot in use.
         """
-        if candidate.own[TOPIC] not in (
-                '', self._stored.values.own[TOPIC]):
+        if candidate.own[TOPIC] not in ('', self._stored.values.own[TOPIC]):
             return True
         if self._is_another_requested:
             return True
@@ -705,7 +716,7 @@ class Configuration:
                     f'{model.robot.name!r} has no such link')
             self._request_wanted_model()  # a payload may have been added
             return
-        self._wanted = source.description  # the one that was refused before is given up
+        self._wanted_description = source.description  # one that was refused before is given up
         if is_requested_again:
             self._refusal = (
                 'the new model is not built yet, and the previous one stays in use: it is '
@@ -754,7 +765,7 @@ class Configuration:
             return
         del previous  # freed by the worker's thread
         requested.answer = None  # since it is used
-        self._refusal = ''
+        self._refusal = self.misfit = ''
         self._builder.stop_waiting()
         is_new = self._is_of_another_description(model.source)
         self._in_use = ModelInUse(model, policy, self._numbers)
@@ -787,7 +798,7 @@ class Configuration:
             self._refusal = ''
             self._builder.stop_waiting()
             self._withhold(description, present, difference)
-            self._wanted = self.description  # that of the robot in use
+            self._wanted_description = self.description  # that of the robot in use
             self._request_wanted_model()  # payloads may have been added
             return True
         if policy.has_driven and policy.is_sending:

@@ -45,7 +45,7 @@ class ModelBuilder:
     :ivar refused: from what the model was to be built that is not used; None: it may be requested.
     :param offer: called at intervals once the worker has answered, until the model is used,
         refused or replaced by another request.
-    :param end: called once when nothing is requested any more.
+    :param end: called when nothing is requested any more, also where nothing was.
     :param has_model: returns whether a model is in use meanwhile.
     """
 
@@ -77,7 +77,7 @@ class ModelBuilder:
         self._ending.close()
         self._stop_timer()
         self.requested = None
-        self.forgive()
+        self.begin_anew()
 
     @property
     def is_busy(self) -> bool:
@@ -139,8 +139,12 @@ class ModelBuilder:
 
     def forgive(self) -> None:
         """Note that what was refused may be requested, since it may be accepted now."""
-        self.refused = None
-        self._again_at, self._again_period = inf, FIRST_REBUILD_PERIOD
+        self.refused, self._again_at = None, inf
+
+    def begin_anew(self) -> None:
+        """Note that another description is wanted, whatever has been refused until now."""
+        self.forgive()
+        self._again_period = FIRST_REBUILD_PERIOD
 
     @property
     def postponed_description(self) -> str | None:

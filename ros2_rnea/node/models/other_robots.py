@@ -35,8 +35,11 @@ from ros2_rnea.node.topics.publishers import publishers_of
 
 TOPIC = 'robot_description'
 
-SUBJECT = 'other robot'
-"""What the notice in /diagnostics about a description that is withheld is called."""
+OTHER_ROBOT = 'other robot'
+"""Subject of the notice in /diagnostics about a description that is withheld."""
+
+DIFFERENT_TEXTS = 'publishers of robot_description'
+"""Subject of the notice that several nodes publish descriptions, and their texts differ."""
 
 SAME_AXIS = 0.99
 """Scalar product of two unit vectors above which the axis is the same, perhaps calibrated."""
@@ -46,13 +49,16 @@ class Withheld(NamedTuple):
     """
     The description of another robot, which is not used for the time being.
 
+    :ivar description: None while it is not known whether it is still published.
     :ivar present: the name of the robot that stays.
     :ivar difference: to that robot, for people.
+    :ivar is_undecided: whether nothing told which of the two robots is driven.
     """
 
-    description: str
+    description: str | None
     present: str
     difference: str
+    is_undecided: bool
 
 
 class PresentRobot(NamedTuple):
@@ -74,11 +80,6 @@ class PresentRobot(NamedTuple):
         """Return whether the parameter describes this robot."""
         return bool(self.parameter) and self.name == robot_name(self.parameter) != ''
 
-    @property
-    def is_right(self) -> bool:
-        """Return whether something tells that it is the robot in front of the user."""
-        return self.has_driven or self.is_in_parameter
-
 
 class OtherRobots:
     """
@@ -93,7 +94,17 @@ class OtherRobots:
         self.publishers = DescriptionPublishers(node)
         self.withheld: Withheld | None = None
 
-    def why_withheld(self, description: str, present: PresentRobot) -> str:
+    def reset(self) -> None:
+        """Begin again, with nothing withheld."""
+        self.forget()
+        self._diagnostics.notice(DIFFERENT_TEXTS, '')
+
+    @property
+    def is_undecided(self) -> bool:
+        """Return whether two robots are described, and nothing tells which one is driven."""
+        return self.withheld is not None and self.withheld.is_undecided
+
+    def why_withheld(self, description: str | None, present: PresentRobot) -> str:
         """Return why another robot cannot be used now, with what to do; empty where it can be."""
         if description != present.parameter:
             if present.is_in_parameter:
@@ -110,14 +121,21 @@ class OtherRobots:
 
     def withhold(self, description: str, present: PresentRobot, difference: str) -> None:
         """Withhold a description, and report why."""
-        self.withheld = Withheld(description, present.name, difference)
+        self.withheld = Withheld(
+            description, present.name, difference,
+            is_undecided=not (present.has_driven or present.is_in_parameter))
         self._diagnostics.refused(
-            TOPIC, UnsafeChangeError(self._reason(present)), about=SUBJECT, is_error=True)
+            TOPIC, self._refusal(self.withheld, present), about=OTHER_ROBOT, is_error=True)
 
     def forget(self) -> None:
         """Withhold nothing any more."""
         self.withheld = None
-        self._diagnostics.notice(SUBJECT, '')
+        self._diagnostics.notice(OTHER_ROBOT, '')
+
+    def stay_undecided(self, withheld: Withheld) -> None:
+        """Wait for the descriptions that are received again, where several are published."""
+        if withheld.is_undecided and self.publishers.are_several:
+            self.withheld = withheld._replace(description=None)
 
     def report(self, present: Callable[[str], PresentRobot]) -> None:
         """
@@ -126,21 +144,17 @@ class OtherRobots:
         :param present: returns what is known of the robot with a name.
         """
         if self.withheld is not None:
-            reason = self._reason(present(self.withheld.present))
-            self._diagnostics.notice(SUBJECT, f'refused: {reason}', is_error=True)
-        self._diagnostics.notice(
-            'publishers of robot_description', self.publishers.difference())
+            refusal = self._refusal(self.withheld, present(self.withheld.present))
+            self._diagnostics.notice(OTHER_ROBOT, f'refused: {refusal}', is_error=True)
+        self._diagnostics.notice(DIFFERENT_TEXTS, self.publishers.difference())
 
-    def _reason(self, present: PresentRobot) -> str:
-        """Return why the description that is withheld is not used."""
-        withheld = self.withheld
-        if withheld is None:
-            return ''
-        undecided = '' if present.is_right else (
+    def _refusal(self, withheld: Withheld, present: PresentRobot) -> UnsafeChangeError:
+        undecided = '' if not withheld.is_undecided else (
             '. Nothing tells which of the two robots is driven: nothing is sent, until the wrong '
             'publisher has ended or the parameter robot_description describes the robot')
-        return (f'{withheld.difference}. The robot in use stays, since '
-                f'{self.why_withheld(withheld.description, present)}{undecided}')
+        return UnsafeChangeError(
+            f'{withheld.difference}. The robot in use stays, since '
+            f'{self.why_withheld(withheld.description, present)}{undecided}')
 
 
 class DescriptionPublishers:

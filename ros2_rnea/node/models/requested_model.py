@@ -47,10 +47,16 @@ class RequestedModel:
     is_reported: bool = False
     _retry_at: float | None = None  # None: it does not wait
 
-    def prolong(self, transition: float | None) -> None:
-        """Let the blend take at least so long."""
+    def prolong(self, transition: float | None, blend_time: float) -> None:
+        """
+        Let the blend take at least so long.
+
+        :param transition: [s]; None: as long as it does.
+        :param blend_time: how long a blend takes for which no other duration is given [s].
+        """
         if transition is not None:
-            self.transition = max(transition, self.transition or 0.0)
+            present = blend_time if self.transition is None else self.transition
+            self.transition = max(transition, present)
 
     # ---- a model that cannot be used safely now -------------------------------------------------
 

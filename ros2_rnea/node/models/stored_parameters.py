@@ -16,7 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, ExitStack
+from contextlib import ExitStack
+from dataclasses import replace
 from time import thread_time
 from typing import Any, NamedTuple
 
@@ -122,7 +123,7 @@ class StoredParameters:
         Read what is stored, unless it has just been read to be checked.
 
         :return: the values until now.
-        :raises RneaError: where one is invalid; then the values stay.
+        :raises RneaError: where one is invalid; then the values stay, but for ``enabled: false``.
         """
         previous = self.values
         checked, self._checked = self._checked, None
@@ -131,6 +132,9 @@ class StoredParameters:
                 for parameter in checked.changed):
             self.values = checked.candidate
         else:
+            if not self._node.get_parameter('enabled').value:
+                self.values = previous._replace(
+                    settings=replace(previous.settings, enabled=False))
             self.values = parameters.read(parameters.values_of(self._node))
         self._may_differ = False
         return previous
@@ -141,24 +145,18 @@ class StoredParameters:
 
         :param longest: how long [s of processor time].
         """
-        started = thread_time()
-        with self._declaring():
-            try:
-                for _ in declarations:
-                    if thread_time() - started > longest:
-                        return True
-            except ParameterException as error:  # refused by another callback of the node
-                self._node.get_logger().warning(
-                    f'the parameters of some joints cannot be declared: {error}')
-        return False
-
-    @contextmanager
-    def _declaring(self) -> Iterator[None]:
         self._is_declaring = True
+        started = thread_time()
         try:
-            yield
+            for _ in declarations:
+                if thread_time() - started > longest:
+                    return True
+        except ParameterException as error:  # refused by another callback of the node
+            self._node.get_logger().warning(
+                f'the parameters of some joints cannot be declared: {error}')
         finally:
             self._is_declaring = False
+        return False
 
     # ---- callbacks of the node ------------------------------------------------------------------
 
