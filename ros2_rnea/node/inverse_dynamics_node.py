@@ -198,10 +198,34 @@ class InverseDynamicsNode(GuardedNode):
         self._configuration.begin()
         self._controllers.poll()
 
+    # ---- what others may look at, as tests do; nothing here changes anything --------------------
+
     @property
     def policy(self) -> Policy | None:
         """Return the policy in use; None while there is no robot."""
         return self._configuration.policy
+
+    @property
+    def configuration(self) -> Configuration:
+        """Return what replaces the robot and the parameters, as the services ask it to."""
+        return self._configuration
+
+    @property
+    def diagnostics(self) -> Diagnostics:
+        """Return what is reported in /diagnostics and in the log."""
+        return self._diagnostics
+
+    @property
+    def clocks(self) -> Clocks:
+        """Return the clocks by which the node sends efforts and judges the age of messages."""
+        return self._clocks
+
+    @property
+    def input_ages(self) -> dict[str, StateAges]:
+        """Return what measures how old messages are, by input topic."""
+        return {STATES: self._state_ages, 'joy': self._joy_ages, **self._input_ages}
+
+    # ---- life -----------------------------------------------------------------------------------
 
     def destroy_node(self) -> None:
         """Stop the worker processes too."""

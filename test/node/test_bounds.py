@@ -53,7 +53,9 @@ from ros2_rnea.model.description import (
 )
 from ros2_rnea.node import bounds, diagnostics, parameter_requests
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
+from ros2_rnea.node.controllers import other_publishers
 from ros2_rnea.node.models import configuration
+from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.serialized_states import MAX_LAYOUT_BYTES, StateReader
 from sensor_msgs.msg import Imu, JointState, Joy
 from small_robots import ARM
@@ -67,6 +69,7 @@ pytestmark = [pytest.mark.ros, pytest.mark.usefixtures('no_garbage_collection'),
 JOINTS = ['shoulder', 'elbow']
 Q = [0.3, -0.8]
 GRAVITY = Robot.from_urdf(ARM).gravity(Q)
+TRAJECTORY = 'joint_trajectory'
 LONGEST = 0.020
 """No callback may take longer than this [s of processor time]."""
 
@@ -103,7 +106,7 @@ def arm(bench):
     arm = bench(create=TimedNode, joints=JOINTS, state_timeout=10.0, dead_man_button=0,
                 dead_man_timeout=10.0)
     arm.describe(ARM)
-    arm.until(lambda: 'joy' in arm.node._inputs.subscriptions)
+    arm.until(lambda: arm.subscription('joy'))
     gives(arm, 'joy', Joy(buttons=[1]))
     arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
     arm.node.longest.clear()
@@ -113,11 +116,9 @@ def arm(bench):
 def gives(arm, topic, message):
     """Hand a message to the node as its executor does."""
     data = message if isinstance(message, bytes) else serialize_message(message)
-    subscription = next(each for each in arm.node.subscriptions
-                        if each.topic_name == f'/robot/{topic}')
-    now = arm.node._clocks.now().ros.nanoseconds
+    now = arm.node.clocks.now().ros.nanoseconds
     info = {'received_timestamp': now, 'source_timestamp': now}
-    subscription.callback(*((data,) if topic == 'robot_description' else (data, info)))
+    arm.subscription(topic).callback(*((data,) if topic == 'robot_description' else (data, info)))
 
 
 def check(arm):
@@ -127,6 +128,11 @@ def check(arm):
     gives(arm, 'joy', Joy(buttons=[1]))
     arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
     assert arm.node.unexpected_errors == 0
+
+
+def judged(arm):
+    """Return how many trajectories have been accepted or refused: no longer being read."""
+    return arm.accepted(TRAJECTORY) + arm.refused(TRAJECTORY)
 
 
 def check_times(taken):
@@ -212,7 +218,7 @@ def test_no_message_stops_the_cycle(arm, topic, message):
     sent = sent if isinstance(sent, bytes) else serialize_message(sent)
     for _ in range(3):
         gives(arm, topic, sent)
-    arm.until(lambda: arm.is_settled() and not arm.node._trajectories._pending)
+    arm.until(lambda: arm.is_settled() and (topic != TRAJECTORY or judged(arm) == 3))
     check(arm)
 
 
@@ -253,10 +259,10 @@ def test_a_long_trajectory_is_followed_from_when_it_arrived(bench):
     arm.describe(ARM)
     arm.answer(JOINTS, Q)
     gives(arm, 'joint_trajectory', trajectory(JOINTS, 1000))
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    arm.until(lambda: arm.accepted('joint_trajectory'))
     arm.answer(JOINTS, Q)
-    assert arm.node._diagnostics._decision.status is Status.FOLLOWING
-    assert not arm.node._trajectories._pending
+    assert arm.status() is Status.FOLLOWING
+    assert judged(arm) == 1
 
 
 @pytest.mark.parametrize('joints, share', [
@@ -269,7 +275,7 @@ def test_no_point_that_joins_a_long_trajectory_stops_the_cycle(bench, joints, sh
     arm.answer(JOINTS, Q)
     points = 20_000
     gives(arm, 'joint_trajectory', trajectory(JOINTS, points))
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    arm.until(lambda: arm.accepted('joint_trajectory'))
     message = trajectory(joints, 1)
     point = message.points[0]
     point.positions, point.velocities, point.accelerations = (
@@ -279,8 +285,8 @@ def test_no_point_that_joins_a_long_trajectory_stops_the_cycle(bench, joints, sh
     arm.answer(JOINTS, Q)  # so that there is a fresh state, however long that took
     arm.node.longest.clear()
     gives(arm, 'joint_trajectory', message)
-    assert bool(arm.node._trajectories._pending) is (joints != JOINTS)
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 2)
+    assert (judged(arm) == 1) is (joints != JOINTS)  # the others are read at once
+    arm.until(lambda: arm.accepted('joint_trajectory') == 2)
     check_times(arm.node.longest)
     kept = points if joints != JOINTS else share * points
     assert 0.99 * kept < arm.node.policy.motion.memory.path.point_count <= kept + 3
@@ -292,7 +298,7 @@ def test_a_later_trajectory_supersedes_a_long_one(bench):
     arm.answer(JOINTS, Q)
     gives(arm, 'joint_trajectory', trajectory(JOINTS, 20_000))
     gives(arm, 'joint_trajectory', trajectory(JOINTS, 3))
-    arm.until(lambda: not arm.node._trajectories._pending)
+    arm.until(lambda: judged(arm) == 2)
     assert arm.node.policy.motion.memory.path.duration == 3.0
 
 
@@ -306,7 +312,7 @@ def test_a_trajectory_that_is_refused_supersedes_no_long_one(bench, refused):
     gives(arm, 'joint_trajectory', trajectory(JOINTS, 20_000))
     gives(arm, 'joint_trajectory', refused())
     assert arm.told('joint_trajectory')
-    arm.until(lambda: not arm.node._trajectories._pending)
+    arm.until(lambda: judged(arm) == 2)
     assert arm.node.policy.motion.memory.path.duration == 20_000.0
 
 
@@ -318,7 +324,7 @@ def test_a_long_trajectory_that_is_wrong_is_refused_with_its_reason(bench):
     message.points[700].time_from_start.sec = 1
     gives(arm, 'joint_trajectory', message)
     arm.until(lambda: 'Point 700' in arm.told('joint_trajectory'))
-    assert arm.node._diagnostics._accepted['joint_trajectory'] == 0
+    assert arm.accepted('joint_trajectory') == 0
 
 
 def callbacks(arm):
@@ -340,9 +346,14 @@ def reasons(response):
     return [result.reason for result in response.results]
 
 
+def stored(arm):
+    """Return all parameters of the node by name."""
+    return arm.node.get_parameters_by_prefix('')
+
+
 def unchanged(arm, count=bounds.MAX_PARAMETERS):
     """Return so many parameters that have their values already."""
-    found = [parameter.to_parameter_msg() for name, parameter in arm.node._parameters.items()
+    found = [parameter.to_parameter_msg() for name, parameter in stored(arm).items()
              if not arm.node.describe_parameter(name).read_only]
     return found[:count]
 
@@ -400,7 +411,7 @@ def shortest(arm, calls):
 def check_parameter_requests(arm):
     """Send every kind of request about parameters at the bounds, and measure each."""
     call, taken = callbacks(arm), {}
-    names = [*arm.node._parameters][:bounds.MAX_READ_PARAMETERS]
+    names = [*stored(arm)][:bounds.MAX_READ_PARAMETERS]
     for service in ('get_parameters', 'get_parameter_types', 'describe_parameters'):
         taken[service] = shortest(arm, 3 * [partial(call, service, names=names)])
     taken['list_parameters'] = shortest(arm, 3 * [
@@ -450,7 +461,7 @@ def test_no_request_about_parameters_or_payloads_at_the_bounds_stops_the_cycle(
 def test_every_input_is_measured_at_its_bound(arm):
     """A new topic or service of the node needs a row here, and a test."""
     assert arm.set_parameter('gravity_from_imu', True).successful
-    arm.until(lambda: 'imu' in arm.node._inputs.subscriptions)
+    arm.until(lambda: arm.subscription('imu'))
     at_bound = {
         'joint_states': states(3_000),
         'joint_trajectory': trajectory(JOINTS, 80),
@@ -511,9 +522,9 @@ def test_many_large_states_in_a_queue_do_not_stop_the_cycle(bench):
 
 def test_each_parameter_of_a_request_has_its_own_result_and_one_is_applied_once(arm, monkeypatch):
     call, applied = callbacks(arm), []
-    apply = arm.node._configuration._use_changes
+    restart = CycleTimers.restart
     monkeypatch.setattr(
-        arm.node._configuration, '_use_changes', lambda previous: applied.append(apply(previous)))
+        CycleTimers, 'restart', lambda *arguments: applied.append(restart(*arguments)))
     good = [assign('lookahead', 0.1), assign('damping.elbow', 0.25), assign('blend_time', 0.2)]
     assert not any(reasons(call('set_parameters', parameters=good)))
     assert len(applied) == 1
@@ -546,7 +557,7 @@ def test_a_file_of_all_parameters_can_be_loaded_with_changes(arm, monkeypatch):
     monkeypatch.setattr(parameter_requests, 'LONGEST_SEARCH', 0.0)
     changes = {'lookahead': 0.1, 'blend_time': 0.2, 'damping.elbow': 0.25, 'mimic_tolerance': 0.3}
     of_file = {name: changes.get(name, parameter.value)
-               for name, parameter in arm.node._parameters.items()}
+               for name, parameter in stored(arm).items()}
     results = callbacks(arm)('set_parameters', parameters=[
         assign(*each) for each in of_file.items()]).results
     refused = {name: result.reason for name, result in zip(of_file, results)
@@ -561,7 +572,7 @@ def test_all_parameters_of_a_humanoid_can_be_got_at_once(bench, monkeypatch):
     monkeypatch.delenv('ROS2_RNEA_ENGINE')  # a robot of this size has to be compiled
     arm = bench(create=TimedNode)
     arm.describe(chain(60))
-    names = [*arm.node._parameters]
+    names = [*stored(arm)]
     assert len(names) > 1000
     assert len(callbacks(arm)('get_parameters', names=names).values) == len(names)
 
@@ -597,7 +608,7 @@ def test_a_file_that_rclpy_has_read_is_loaded_like_the_values_that_were_written(
     """Its reader makes a text of each value, and reads the text."""
     read = pytest.importorskip('rclpy.parameter').parameter_dict_from_yaml_file
     assert arm.set_parameter('damping.elbow', 1e-05).successful
-    values = {name: parameter.value for name, parameter in arm.node._parameters.items()}
+    values = {name: parameter.value for name, parameter in stored(arm).items()}
     assert None in values.values() and 1e-05 in values.values()
     file = tmp_path / 'dump.yaml'
     file.write_text(yaml.safe_dump({'/robot/inverse_dynamics': {'ros__parameters': {
@@ -690,15 +701,15 @@ def test_no_request_stops_the_cycle(arm, fields, said):
 def test_no_command_of_another_node_stops_the_cycle(arm):
     topic = '/robot/inverse_dynamics/commands'
     arm.other = arm.peer.create_publisher(Float64MultiArray, topic, 1)
-    arm.until(lambda: arm.node._other_publishers.is_listening)
-    subscription = next(each for each in arm.node.subscriptions if each.topic_name == topic)
+    arm.until(lambda: arm.subscription(topic))
+    subscription = arm.subscription(topic)
     for count in (0, 2, 1900, 1_000_000):
         message = serialize_message(Float64MultiArray(data=array('d', bytes(8 * count))))
         arm.node.longest.clear()
         subscription.callback(message)
         assert arm.node.longest
         check_times(arm.node.longest)
-        assert arm.node._other_publishers.are_heard is (count > 0)
+        assert bool(arm.told(other_publishers.SUBJECT)) is (count > 0)
     subscription.callback(b'nonsense')
     check(arm)
 
@@ -773,7 +784,7 @@ def test_the_layouts_of_large_states_are_not_all_kept():
     reader = StateReader()
     for count in range(900, 1000):
         reader.read(serialize_message(states(count)))
-    assert 0 < sum(reader._layouts) <= MAX_LAYOUT_BYTES
+    assert 0 < reader.layout_bytes <= MAX_LAYOUT_BYTES
 
 
 def described_links(links, moving):
@@ -818,7 +829,7 @@ def _written(name, value):
 def test_a_message_of_an_imu_leaves_no_garbage_and_makes_no_robot(arm, monkeypatch):
     """It comes up to a thousand times a second, beside the joint states."""
     assert arm.set_parameter('gravity_from_imu', True).successful
-    arm.until(lambda: 'imu' in arm.node._inputs.subscriptions)
+    arm.until(lambda: arm.subscription('imu'))
     message = framed(Imu(), arm.node.policy.robot.tree.root)
     message.linear_acceleration.z = 9.81
     made = []
@@ -832,4 +843,4 @@ def test_a_message_of_an_imu_leaves_no_garbage_and_makes_no_robot(arm, monkeypat
     assert gc.collect() < 100  # a cycle in each message would be 1000 objects or more
     assert len(gc.get_objects()) - before < 100
     assert not made
-    assert arm.node._diagnostics._accepted['imu'] == 1020
+    assert arm.accepted('imu') == 1020

@@ -28,7 +28,7 @@ JOINTS, Q, THERE = ['shoulder', 'elbow'], [0.1, 0.2], [0.9, 1.0]
 
 
 def status(arm) -> str:
-    return arm.node._diagnostics._decision.status.name
+    return arm.status().name
 
 
 def near(effort):

@@ -64,7 +64,7 @@ def test_partial_states_are_merged_and_wait_for_every_controlled_joint(bench):
     arm.state(['shoulder'], [Q['shoulder']])
     arm.settle()
     assert not arm.efforts
-    assert 'WAITING' in str(arm.node._diagnostics._decision.status)
+    assert 'WAITING' in str(arm.status())
     effort = arm.answer(['elbow'], [Q['elbow']])
     np.testing.assert_allclose(effort, gravity(), rtol=1e-12)
 

@@ -51,7 +51,7 @@ def contact_forces(bench, seconds, **parameters):
         node.until_answered(lambda: accepted['wrench'] == len(forces))
         effort, = node.answer(['hinge'], [arm.q], [arm.qd], stamp=now)
         arm.move(effort, PERIOD)
-    assert node.node._diagnostics._decision.status.name == 'HOLDING_END'
+    assert node.status().name == 'HOLDING_END'
     return np.array(forces)
 
 

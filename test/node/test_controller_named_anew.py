@@ -79,6 +79,6 @@ def test_named_back_the_first_is_asked_anew(start):
     # Until then, what the first has told is still known, and efforts may be sent to it.
     arm.until(lambda: arm.node._controllers.effort_controller.endswith('second'))
     # Without a turn of the executor, in which the answer may come.
-    assert arm.node._configuration.set_parameter('effort_controller', 'first').successful
+    assert arm.node.configuration.set_parameter('effort_controller', 'first').successful
     assert not arm.node.policy.settings.enabled
     arm.until(lambda: arm.sends(JOINTS, Q))

@@ -43,7 +43,7 @@ def test_the_effort_is_that_of_the_reference(bench, field):
     node.answer(JOINTS, [0.1, 0.2])
     wanted = [0.1, 0.2], [0.5, -0.5], [1.0, 2.0]
     inputs.take_controller_state(
-        node.node.policy, message(**{field: point(*wanted)}), node.node._clocks.now())
+        node.node.policy, message(**{field: point(*wanted)}), node.node.clocks.now())
     assert node.answer(JOINTS, [0.1, 0.2]) == pytest.approx(
         Robot.from_urdf(ARM).inverse_dynamics(*wanted))
 
@@ -53,7 +53,7 @@ def test_a_reference_that_cannot_be_followed_is_refused(bench):
     node.describe(ARM)
     with pytest.raises(MessageError):
         inputs.take_controller_state(
-            node.node.policy, message(reference=point([0.1])), node.node._clocks.now())
+            node.node.policy, message(reference=point([0.1])), node.node.clocks.now())
 
 
 def test_it_is_said_where_the_messages_are_missing(bench, capfd, monkeypatch):
@@ -81,4 +81,4 @@ def test_it_is_heard_over_dds(bench):
     sent.reference.positions = [0.1, 0.2]
     publisher.publish(sent)
     node.until(lambda: node.node.policy.motion.controller.is_fresh(
-        node.node._clocks.steady()))
+        node.node.clocks.steady()))

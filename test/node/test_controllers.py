@@ -72,7 +72,7 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
     arm.until(lambda: arm.told('effort_controller'))
     assert 'is not available' in arm.told('effort_controller')
     assert not sends(arm)
-    assert arm.node._diagnostics._decision.status is Status.NOT_ALLOWED  # and not disabled
+    assert arm.status() is Status.NOT_ALLOWED  # and not disabled
     start_controller(arm, joints=JOINTS, interface_name='effort')
     arm.until(lambda: sends(arm))
     arm.until(lambda: not arm.told('effort_controller'))
@@ -203,7 +203,7 @@ def test_to_a_controller_of_other_joints_not_even_a_final_fade_is_sent(
     if is_disabled:
         arm.node.set_parameters([Parameter('enabled', value=False)])
         arm.state(JOINTS, Q)
-        arm.until(lambda: arm.node._diagnostics._decision.status is Status.STOPPING)
+        arm.until(lambda: arm.status() is Status.STOPPING)
     arm.node._controllers._effort._on_answer({'joints': JOINTS[::-1], 'interface_name': 'effort'})
     arm.settle()
     count = len(arm.commands)

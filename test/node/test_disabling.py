@@ -43,7 +43,7 @@ def test_what_would_not_hold_the_arm_waits_until_nothing_is_sent(arm):
         Parameter('enabled', value=False), Parameter('effort_limit_factor', value=factor),
     ]).successful
     assert not policy.settings.enabled and policy.settings.effort_limit_factor == 1.0
-    assert policy.is_sending and arm.node._configuration.misfit == ''
+    assert policy.is_sending and arm.node.configuration.misfit == ''
     sent = len(arm.commands)
     arm.until(lambda: arm.state(JOINTS, Q, REST) or policy.state is State.OFF)
     arm.settle()

@@ -141,12 +141,12 @@ def test_a_contact_ends_what_is_followed_until_the_node_is_enabled(bench):
     arm.bench.send_trajectory(NAMES, [(90.0, [1.0, 1.0])])
     arm.bench.settle()
     arm.step(count=2)
-    assert arm.bench.node._diagnostics._decision.status.name == 'FOLLOWING'
+    assert arm.bench.status().name == 'FOLLOWING'
     arm.step(PUSH, 10)
-    assert arm.bench.node._diagnostics._decision.status.name == 'CONTACT'
+    assert arm.bench.status().name == 'CONTACT'
     arm.step(count=60)
-    assert arm.bench.node._diagnostics._decision.status.name == 'CONTACT'
+    assert arm.bench.status().name == 'CONTACT'
     assert list(arm.bench.efforts[-1].effort) == pytest.approx(HELD[::-1])
     assert arm.bench.call(SetBool, 'enable', data=True).success
     arm.step(count=2)
-    assert arm.bench.node._diagnostics._decision.status.name == 'NO_TRAJECTORY'
+    assert arm.bench.status().name == 'NO_TRAJECTORY'

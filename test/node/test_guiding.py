@@ -28,7 +28,7 @@ GUIDED = {'joints': JOINTS, 'mode': 'gravity_compensation', 'state_timeout': 5.0
 
 def state_of(arm):
     arm.sends(JOINTS, Q)
-    return arm.node.policy.decide(arm.node._clocks.now()).status.name
+    return arm.node.policy.decide(arm.node.clocks.now()).status.name
 
 
 @pytest.fixture

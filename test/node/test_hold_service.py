@@ -65,9 +65,9 @@ class Held:
 
     def __init__(self, arm):
         self.arm, self.node = arm, arm.node
-        owner = ServiceOwner(self.node, lambda: self.node.policy, self.node._clocks.steady,
+        owner = ServiceOwner(self.node, lambda: self.node.policy, self.node.clocks.steady,
                              WorkerProcess(pytest.fail))
-        self.service = hold_service.HoldService(owner, self.node._diagnostics, Goals)
+        self.service = hold_service.HoldService(owner, self.node.diagnostics, Goals)
         self.thread = BackgroundServices(owner, 'holding', self.service.services)
         self.arm.until(lambda: self.service._goals is not None)
         self.goals = self.service._goals
@@ -78,7 +78,7 @@ class Held:
         self.pose = POSE
 
     def publish(self):
-        now = self.node._clocks.steady()
+        now = self.node.clocks.steady()
         count = len(self.joints)
         self.pose = [position + 0.01 * self.speed for position in self.pose]
         self.node.policy.take_controller_state(ControllerReference(
@@ -96,7 +96,7 @@ class Held:
         self.thread.close()
 
     def at_rest(self):
-        return self.node.policy.motion.controller.is_at_rest(self.node._clocks.steady())
+        return self.node.policy.motion.controller.is_at_rest(self.node.clocks.steady())
 
     def interrupt(self):
         """Abort a goal."""
@@ -267,7 +267,7 @@ def test_a_goal_that_follows_an_abort_is_not_disturbed(beside, delay):
     held.arm.until(lambda: len(held.goals.sent) == 1)
     held.interrupt()
     held.arm.settle(delay)
-    if held.service._trigger.is_due(held.node._clocks.steady()):
+    if held.service._trigger.is_due(held.node.clocks.steady()):
         pytest.skip('the machine is too busy to be this early')
     held.goals.on_status({b'goal': GoalState.ABORTED, b'next': GoalState.EXECUTING})
     held.arm.settle(0.6)

@@ -41,7 +41,7 @@ def arm(bench):
         joints=JOINTS, state_timeout=TIMEOUT, wrench_timeout=TIMEOUT,
         controller_state_timeout=TIMEOUT, gravity_from_imu=True, imu_timeout=60.0)
     arm.describe(ARM)
-    arm.until(lambda: 'imu' in arm.node._inputs.subscriptions)
+    arm.until(lambda: arm.subscription('imu'))
     for _ in range(3):  # by which the delay of their publisher is known
         give(arm, 'joint_states', JointState(name=JOINTS, position=Q))
     return arm
@@ -49,7 +49,7 @@ def arm(bench):
 
 def give(arm, topic, message, since_received=0.0, since_sent=None):
     """Let the node read a message that was received, and sent, some time ago [s]."""
-    now = arm.node._clocks.now().ros.nanoseconds
+    now = arm.node.clocks.now().ros.nanoseconds
     since_sent = since_received if since_sent is None else since_sent
     info = {'received_timestamp': now - round(1e9 * since_received),
             'source_timestamp': now - round(1e9 * since_sent)}
@@ -126,7 +126,7 @@ def test_a_message_from_before_a_stop_of_the_process_is_not_used_after_it(arm, t
 
 def begun(arm):
     """Return how long ago the trajectory that is followed has begun [s]."""
-    return arm.node._clocks.now().ros - arm.node.policy.motion.memory.path.end + 5.0
+    return arm.node.clocks.now().ros - arm.node.policy.motion.memory.path.end + 5.0
 
 
 @pytest.mark.parametrize('waited', [0.0, 0.25, 1.25])
@@ -143,7 +143,7 @@ def test_a_trajectory_that_arrived_while_the_process_was_stopped_began_then(arm)
     give(arm, 'joint_trajectory', trajectory(), 0.0, 1.5)
     assert begun(arm) == pytest.approx(1.5, abs=1e-6)
     give(arm, 'joint_states', JointState(name=JOINTS, position=Q))
-    assert arm.node._diagnostics._decision.status is Status.FOLLOWING
+    assert arm.status() is Status.FOLLOWING
 
 
 def test_a_trajectory_of_which_it_is_not_known_when_it_has_begun_is_refused(arm):
@@ -164,4 +164,4 @@ def test_simulated_time_is_not_that_of_the_middleware(bench):
     give(arm, 'joint_trajectory', trajectory(), 0.25)
     assert begun(arm) == 0.0
     give(arm, 'wrench', wrench(), 60.0)
-    assert arm.node._diagnostics._accepted['wrench'] == 1
+    assert arm.accepted('wrench') == 1

@@ -116,7 +116,7 @@ def moving(arm) -> None:
     """Let the node follow a motion whose effort is not that of gravity."""
     arm.answer(JOINTS, Q)
     arm.send_trajectory(JOINTS, [(60.0, [q + 600.0 for q in Q], [0.0, 0.0])])
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    arm.until(lambda: arm.accepted('joint_trajectory'))
     arm.until(lambda: np.abs(np.array(arm.answer(JOINTS, Q)) - gravity(Q)).max() > 0.05)
 
 
@@ -200,7 +200,7 @@ def test_shutdown_fades_out_too_and_keeps_the_node_visible(managed):
     assert arm.efforts == arm.commands == []
     assert state(arm) == FINALIZED
     assert arm.told('life cycle') == 'the node is finalized: nothing is sent'
-    arm.node._diagnostics.publish()
+    arm.node.diagnostics.publish()
     arm.until(lambda: 'the node is finalized' in arm.diagnostics[-1].message)
     assert arm.node.policy is None
 
@@ -307,7 +307,7 @@ def test_the_clock_that_was_chosen_before_the_configuration_is_used(bench, is_si
         create=ManagedInverseDynamicsNode, joints=JOINTS, use_sim_time=not is_simulated)
     assert arm.set_parameter('use_sim_time', is_simulated).successful
     assert change(arm, CONFIGURE)
-    assert arm.node._clocks.is_simulated is is_simulated
+    assert arm.node.clocks.is_simulated is is_simulated
 
 
 @pytest.mark.parametrize('last', ['parameter', 'topic'])
@@ -452,7 +452,7 @@ def test_an_activation_waits_for_the_newer_robot_and_sends_nothing_for_the_older
     with answers_held():
         arm.description.publish(String(data=ARM_WITH_GRIPPER))
         names, q = [*JOINTS, 'thumb_joint', 'grip'], [*Q, 0.08, 0.02]
-        arm.until(lambda: arm.node._configuration.description == ARM_WITH_GRIPPER)
+        arm.until(lambda: arm.node.configuration.description == ARM_WITH_GRIPPER)
         assert change(arm, ACTIVATE)
         received(arm)
         arm.state(JOINTS, Q)

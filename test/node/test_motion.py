@@ -41,7 +41,7 @@ def arm(bench):
 
 def status(arm) -> str:
     """Return what the last cycle came to."""
-    return arm.node._diagnostics._decision.status.name
+    return arm.status().name
 
 
 def test_before_a_trajectory_gravity_at_the_measured_state_counts(arm):
@@ -55,13 +55,13 @@ def test_a_trajectory_is_followed_at_the_desired_state(arm, monkeypatch):
     q0, qdd = np.array([0.2, -0.1]), np.array([0.5, 1.0])
     points = [(t, q0 + 0.5 * qdd * t * t, qdd * t, qdd) for t in (0.0, 1.0, 2.0)]
     points.append((9.0, points[2][1], [0.0, 0.0], [0.0, 0.0]))
-    now = arm.node._clocks.now()
+    now = arm.node.clocks.now()
     monkeypatch.setattr(clock_steps, '_STEP', math.inf)  # only the time of trajectories goes on
     monkeypatch.setattr(clocks, 'monotonic', lambda: now.steady)
     whole_second = RosTime.from_seconds(math.floor(now.ros.seconds))
     monkeypatch.setattr(clocks, 'time_ns', lambda: now.ros.nanoseconds)
     arm.send_trajectory(JOINTS, points, stamp=math.floor(now.ros.seconds))
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
+    arm.until(lambda: arm.accepted('joint_trajectory') == 1)
     for t in (0.3, 1.3):
         now = Instant(now.steady, whole_second + t)
         effort = arm.answer(JOINTS, [0.0, 0.0])
@@ -126,7 +126,7 @@ def test_a_wrench_is_compensated_by_half_once_a_trajectory_is_followed(arm, capf
             ('wrench_in_gravity_compensation', False)):
         assert arm.set_parameter(name, value).successful
     arm.push('tool', force=(3.0, 0.0, 1.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     robot, q, zeros = Robot.from_urdf(ARM), [0.2, 0.3], [0.0, 0.0]
     np.testing.assert_allclose(arm.answer(JOINTS, q), robot.gravity(q), rtol=1e-12)
     follow_rest(arm, q)
@@ -149,7 +149,7 @@ def test_a_wrench_far_too_large_adds_no_more_than_its_share_of_the_limits(bench)
     q = [0.2, 0.3]
     gravity = Robot.from_urdf(ARM).gravity(q)
     arm.push('tool', force=(1e6, 0.0, 0.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     added = np.abs(np.array(arm.answer(JOINTS, q)) - gravity)
     assert np.max(added / [20.0, 8.0]) == pytest.approx(1.0)
     arm.until(lambda: 'wrench_effort_share' in arm.told('limited wrenches'))
@@ -188,9 +188,9 @@ def test_a_wrench_counts_in_its_frame_and_several_add(arm):
     for name, value in (('wrench_timeout', 60.0), ('wrench_frames', ['tool', 'upper'])):
         assert arm.set_parameter(name, value).successful
     arm.push('tool', moment, force)
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     arm.push('upper', force=force)
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 2)
+    arm.until(lambda: arm.accepted('wrench') == 2)
     effort = arm.answer(JOINTS, [0.2, 0.3])
     zeros = [0.0, 0.0]
     expected = Robot.from_urdf(ARM).inverse_dynamics(
@@ -204,7 +204,7 @@ def test_of_two_wrenches_the_first_goes_on_when_no_frames_are_named_any_more(arm
         assert arm.set_parameter(name, value).successful
     for count, frame in enumerate(('upper', 'tool'), 1):
         arm.push(frame, force=(3.0, 0.0, 1.0))
-        arm.until(lambda expected=count: arm.node._diagnostics._accepted['wrench'] == expected)
+        arm.until(lambda expected=count: arm.accepted('wrench') == expected)
     assert arm.set_parameter('wrench_frames', []).successful
     expected = Robot.from_urdf(ARM).inverse_dynamics(
         [0.2, 0.3], [0.0, 0.0], [0.0, 0.0], f_ext={'tool': [0.0, 0.0, 0.0, 3.0, 0.0, 1.0]})
@@ -213,7 +213,7 @@ def test_of_two_wrenches_the_first_goes_on_when_no_frames_are_named_any_more(arm
     arm.until(lambda: arm.refused('wrench') == 1)
     assert 'wrench_frames: [tool, upper]' in arm.told('wrench')
     arm.push('tool', force=(3.0, 0.0, 1.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 3)
+    arm.until(lambda: arm.accepted('wrench') == 3)
 
 
 def test_a_wrench_may_be_what_the_robot_exerts(arm):
@@ -221,7 +221,7 @@ def test_a_wrench_may_be_what_the_robot_exerts(arm):
     at_rest = JOINTS, [0.2, 0.3], [0.0, 0.0]
     plain = np.array(arm.answer(*at_rest))
     arm.push('tool', force=(3.0, 0.0, 1.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     pushed = arm.answer(*at_rest) - plain
     arm.set_parameter('wrench_exerted_by', 'robot')
     np.testing.assert_allclose(arm.answer(*at_rest) - plain, -pushed, rtol=1e-9)
@@ -232,7 +232,7 @@ def test_a_wrench_is_off_in_gravity_compensation_unless_asked_for(arm):
     arm.set_parameter('wrench_in_gravity_compensation', False)
     arm.set_parameter('mode', 'gravity_compensation')
     arm.push('tool', force=(3.0, 0.0, 1.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     gravity = Robot.from_urdf(ARM).gravity([0.2, 0.3])
     np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), gravity, rtol=1e-12)
     arm.set_parameter('wrench_in_gravity_compensation', True)
@@ -242,7 +242,7 @@ def test_a_wrench_is_off_in_gravity_compensation_unless_asked_for(arm):
 def test_an_old_wrench_no_longer_counts(arm):
     arm.set_parameter('wrench_timeout', 0.05)
     arm.push('tool', force=(3.0, 0.0, 1.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     arm.settle(0.1)
     gravity = Robot.from_urdf(ARM).gravity([0.2, 0.3])
     np.testing.assert_allclose(arm.answer(JOINTS, [0.2, 0.3]), gravity, rtol=1e-12)
@@ -256,7 +256,7 @@ def test_an_old_wrench_no_longer_counts(arm):
 def test_a_wrench_that_cannot_count_is_refused(arm, frame, force, said):
     arm.push(frame, force=(force, 0.0, 0.0))
     arm.until(lambda: arm.refused('wrench') == 1)
-    assert said in arm.node._diagnostics._notices['wrench']
+    assert said in arm.told('wrench')
 
 
 def test_a_point_that_ends_in_motion_is_followed_where_that_is_allowed(arm):
@@ -280,7 +280,7 @@ def test_computed_torque_corrects_the_error_and_needs_velocities(bench):
     begin, q, qd = np.array([0.1, 0.2]), np.array([0.12, 0.19]), np.array([0.05, -0.02])
     arm.answer(JOINTS, begin, [0.0, 0.0])
     arm.send_trajectory(JOINTS, [(0.0, begin.tolist())])
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'] == 1)
+    arm.until(lambda: arm.accepted('joint_trajectory') == 1)
     arm.answer(JOINTS, begin, [0.0, 0.0])  # the motion begins where the arm is
     effort = arm.answer(JOINTS, q, qd)
     robot = Robot.from_urdf(ARM)

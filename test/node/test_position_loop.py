@@ -85,10 +85,10 @@ def test_only_what_is_moved_alone_is_braked(bench, value, state):
     arm.describe(ARM)
     starts(arm)
     assert arm.set_parameter('enabled', False).successful
-    after = arm.node._clocks.steady() + 2.0
+    after = arm.node.clocks.steady() + 2.0
     noise = cycle([0.0, 1e-9, 2e-9])  # else it would be a driver that repeats its last state
     arm.until(lambda: arm.state(JOINTS, [Q[0] + next(noise), Q[1] + next(noise)], [0.5, 0.5]) or (
-        arm.node._clocks.steady() > after) or arm.node.policy.state is State.OFF)
+        arm.node.clocks.steady() > after) or arm.node.policy.state is State.OFF)
     assert arm.node.policy.state is state
 
 

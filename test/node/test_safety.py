@@ -234,7 +234,7 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
     arm = bench(joints=JOINTS, wrench_timeout=60.0)
     arm.describe(ARM)
     arm.push('tool', moment=(0.0, -30.0, 0.0))
-    arm.until(lambda: arm.node._diagnostics._accepted['wrench'] == 1)
+    arm.until(lambda: arm.accepted('wrench') == 1)
     effort = arm.answer(JOINTS, [3.0, 0.0])
     assert effort[0] == pytest.approx(Robot.from_urdf(ARM).gravity([3.0, 0.0])[0])
     assert 'shoulder' in arm.told('joint limits')
@@ -348,7 +348,7 @@ def test_the_final_fade_is_told_in_the_diagnostics(bench):
 
 def test_joint_states_that_come_back_during_the_final_fade_are_followed_without_a_step(bench):
     arm, effort = pushed(bench)
-    arm.until(lambda: arm.node._diagnostics._decision.status.name == 'STOPPING')
+    arm.until(lambda: arm.status().name == 'STOPPING')
     arm.until(lambda: close(arm.answer(JOINTS, Q), effort))
     assert largest_step(arm) < 10.1
 
@@ -487,13 +487,13 @@ def test_a_robot_with_a_joint_that_is_not_measured_yet_waits_for_its_position(be
 def test_large_friction_is_told_where_it_is_sent(bench, parameters, is_told):
     arm = bench(joints=JOINTS, **{'friction_from': 'none', **parameters})
     arm.describe(ARM.replace('damping="0.5"', 'damping="0.5" friction="30"'))
-    monitor.check_policy(arm.node.policy, 0.0, arm.node._diagnostics)
+    monitor.check_policy(arm.node.policy, 0.0, arm.node.diagnostics)
     assert ('at shoulder' in arm.told('friction')) is is_told
     if is_told:
         assert arm.set_parameter('friction.shoulder', 0.0).successful
         assert arm.set_parameter('damping.shoulder', 0.0).successful
         arm.until(lambda: not arm.told('friction'))
-    assert not any('friction' in str(finding) for finding in arm.node._diagnostics.findings)
+    assert not any('friction' in str(finding) for finding in arm.node.diagnostics.findings)
 
 
 def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(bench):

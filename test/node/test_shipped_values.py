@@ -39,7 +39,7 @@ class Arm:
 
     @property
     def status(self) -> str:
-        return self.bench.node._diagnostics._decision.status.name
+        return self.bench.status().name
 
     def effort(self) -> np.ndarray:
         """Tell the node where the arm is, and return what it answers."""

@@ -154,7 +154,7 @@ def test_queued_states_are_taken_without_an_executor(bench):
     arm.describe(ARM)
     arm.answer(JOINTS, Q)
     accepted = arm.node._diagnostics._accepted
-    before, now = accepted['joint_states'], arm.node._clocks.now()
+    before, now = accepted['joint_states'], arm.node.clocks.now()
     for step in (1, 2, 3):
         arm.state(JOINTS, [Q[0], Q[1] + 0.001 * step])
     until(lambda: arm.node._inputs.take('joint_states', arm.node.policy, now)

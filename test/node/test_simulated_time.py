@@ -45,7 +45,7 @@ def arm(bench):
 
 
 def status(arm) -> str:
-    return arm.node._diagnostics._decision.status.name
+    return arm.status().name
 
 
 def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench):
@@ -54,7 +54,7 @@ def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench):
     arm.describe(ARM)
     assert not arm.sends(JOINTS, [0.0, 0.5])
     arm.until(lambda: 'no time but 0 has been received on /clock' in arm.told('clock'))
-    assert 'clock' in arm.node._diagnostics.errors
+    assert 'clock' in arm.node.diagnostics.errors
     time_setter(arm)(100)
     assert arm.sends(JOINTS, [0.0, 0.5], stamp=100.0)
     arm.until(lambda: not arm.told('clock'))
@@ -67,7 +67,7 @@ def test_a_managed_node_is_activated_without_a_time_and_sends_its_first_effort_w
     assert arm.call(ChangeState, 'change_state', transition=Transition(id=CONFIGURE)).success
     arm.describe(ARM)
     arm.state(JOINTS, [0.0, 0.5])
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'])
+    arm.until(lambda: arm.accepted('joint_states'))
     if is_reported:
         arm.until(lambda: arm.told('clock'))
     assert arm.call(ChangeState, 'change_state', transition=Transition(id=ACTIVATE)).success
@@ -80,7 +80,7 @@ def test_time_that_stands_still_is_reported_and_efforts_go_on(arm, monkeypatch):
     """A paused simulation goes on later."""
     monkeypatch.setattr(clocks, 'LONGEST_STANDSTILL', -1.0)
     arm.until(lambda: 'has not changed' in arm.told('clock'))
-    assert 'clock' not in arm.node._diagnostics.errors
+    assert 'clock' not in arm.node.diagnostics.errors
     assert arm.sends(JOINTS, [0.0, 0.5], stamp=100.0)
     monkeypatch.setattr(clocks, 'LONGEST_STANDSTILL', 1e9)
     arm.until(lambda: not arm.told('clock'))
@@ -89,9 +89,9 @@ def test_time_that_stands_still_is_reported_and_efforts_go_on(arm, monkeypatch):
 def test_a_state_ages_by_simulated_time(arm):
     arm.answer(JOINTS, [0.0, 0.0])
     arm.settle(0.3)
-    assert arm.node.policy.states.is_fresh(arm.node._clocks.steady())
+    assert arm.node.policy.states.is_fresh(arm.node.clocks.steady())
     arm.set_time(101)
-    assert not arm.node.policy.states.is_fresh(arm.node._clocks.steady())
+    assert not arm.node.policy.states.is_fresh(arm.node.clocks.steady())
 
 
 def test_after_a_reset_states_are_taken_again_and_the_trajectory_is_forgotten(arm):
@@ -118,7 +118,7 @@ def test_after_a_reset_the_effort_is_blended(bench):
 
     answer(100.0)
     arm.send_trajectory(JOINTS, [(0.01, there)])
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_trajectory'])
+    arm.until(lambda: arm.accepted('joint_trajectory'))
     efforts = [answer(100.0 + 0.01 * i) for i in range(80)]
     assert efforts[-1] == gravity(there)
     efforts += [answer(1.0 + 0.01 * i) for i in range(80)]
@@ -158,7 +158,7 @@ def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(b
     set_time = time_setter(arm)
     set_time(100.0)
     arm.state(JOINTS, [0.0, 0.0])
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'] == 2)
+    arm.until(lambda: arm.accepted('joint_states') == 2)
     count = len(arm.efforts)
     set_time(100.02)
     arm.until(lambda: len(arm.efforts) > count)

@@ -46,7 +46,7 @@ def test_a_state_that_calls_for_no_effort_does_not_lend_its_stamp(bench):
     arm.state(JOINTS, Q, stamp=12.25)
     arm.until(lambda: arm.efforts)
     arm.state(['grip'], [0.02], stamp=99.0)
-    arm.until(lambda: arm.node._diagnostics._accepted['joint_states'] == 3)
+    arm.until(lambda: arm.accepted('joint_states') == 3)
     count = len(arm.efforts)
     arm.until(lambda: len(arm.efforts) > count + 2)
     assert {message.header.stamp.sec for message in arm.efforts} == {12}

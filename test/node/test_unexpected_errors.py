@@ -402,9 +402,9 @@ def test_an_effort_whose_time_is_over_counts_as_not_sent(arm, monkeypatch):
     with monkeypatch.context() as late:
         late.setattr(arm.node, '_latest_moment', lambda *_: 0.0)
         for _ in range(3):
-            taken = arm.node._diagnostics._accepted['joint_states']
+            taken = arm.accepted('joint_states')
             arm.state(JOINTS, [1.2, 0.4])
-            arm.until(lambda taken=taken: arm.node._diagnostics._accepted['joint_states'] > taken)
+            arm.until(lambda taken=taken: arm.accepted('joint_states') > taken)
         assert arm.node.policy.held_effort() == held
     arm.until(lambda: holds(arm.answer(JOINTS, Q)))
 

@@ -18,8 +18,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from math import inf
+import re
+from unittest.mock import patch
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from patience import until
 from patient_clock import PatientClock
@@ -27,6 +29,9 @@ import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
+from ros2_rnea.control.decision import Status
+from ros2_rnea.node import monitor
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.process import make_executor
@@ -60,6 +65,7 @@ class Bench:
     :param create: the kind of node, or a function that creates one.
     :param clock: the time of the node.
     :param commands: to which topic ~/commands is remapped; empty: it is not.
+    :ivar clock: the time of the node.
     :ivar in_each_turn: what else is done in each turn of the executor.
     """
 
@@ -70,7 +76,7 @@ class Bench:
             create: Callable[..., InverseDynamicsNode] = InverseDynamicsNode,
             commands: str = '',
             **parameters) -> None:
-        self._clock = clock
+        self.clock = clock
         self.in_each_turn: list[Callable[[], object]] = []
         overrides = [
             Parameter(name.replace('__', '.'), value=value)
@@ -122,7 +128,7 @@ class Bench:
         """Let messages flow until a condition holds."""
         def turn() -> None:
             self.executor.spin_once(timeout_sec=0.02)
-            self._clock.turn()
+            self.clock.turn()
             self._note_alive()
             for each in self.in_each_turn:
                 each()
@@ -131,12 +137,12 @@ class Bench:
 
     def _note_alive(self) -> None:
         """Let no gap be seen where a busy machine keeps the node's own timer waiting."""
-        for ages in (self.node._state_ages, self.node._joy_ages, *self.node._input_ages.values()):
-            ages.note_alive(self._clock.monotonic(), inf)
+        for ages in self.node.input_ages.values():
+            ages.note_alive(self.clock.monotonic(), inf)
 
     def until_answered(self, condition: Callable[[], object]) -> None:
         """Wait for an answer that the node owes, while little of its time passes."""
-        with self._clock.exchange():
+        with self.clock.exchange():
             self.until(condition)
 
     def settle(self, seconds: float = 0.1) -> None:
@@ -149,12 +155,12 @@ class Bench:
 
         :param seconds: that pass for the node at least, for what happens without a message.
         """
-        deadline = self._clock.monotonic() + seconds
+        deadline = self.clock.monotonic() + seconds
         for _ in range(4):
             self._probes.clear()
             self._probe.publish(String())
             self.until_answered(lambda: self._probes)
-        self.until(lambda: self._clock.monotonic() >= deadline)
+        self.until(lambda: self.clock.monotonic() >= deadline)
 
     def connect(self, publisher) -> None:
         """
@@ -177,11 +183,11 @@ class Bench:
     @property
     def changes(self) -> Configuration:
         """Return what replaces the node's robot and parameters, as its services use it."""
-        return self.node._configuration
+        return self.node.configuration
 
     def is_settled(self) -> bool:
         """Return whether no change is pending."""
-        return self.node._configuration.is_settled
+        return self.changes.is_settled
 
     def describe(self, urdf: str) -> None:
         """Publish a description, and wait until it is in use or refused."""
@@ -192,16 +198,63 @@ class Bench:
         """Publish a description, and wait until the node asks for its model or refuses it."""
         refused = self.refused('robot_description')
         self.description.publish(String(data=urdf))
-        self.until_answered(lambda: self.node._configuration.description == urdf
+        self.until_answered(lambda: self.changes.description == urdf
                             or self.refused('robot_description') > refused)
+
+    def subscription(self, topic: str) -> Subscription | None:
+        """Return the node's subscription to a topic; None: it has none."""
+        name = self.node.resolve_topic_name(topic)
+        return next(
+            (each for each in self.node.subscriptions if each.topic_name == name), None)
+
+    def poll(self) -> None:
+        """Let the node look around at once, as it does regularly."""
+        for timer in [*self.node.timers]:
+            if timer.timer_period_ns == round(1e9 * monitor.PERIOD):
+                timer.callback()
+
+    # ---- what the node reports ------------------------------------------------------------------
+
+    def report(self) -> DiagnosticStatus:
+        """Return the diagnostics that the node publishes now; this one does not leave the node."""
+        publisher, = (
+            each for each in self.node.publishers if each.topic_name == '/diagnostics')
+        published: list[DiagnosticArray] = []
+        with patch.object(publisher, 'publish', published.append):
+            self.node.diagnostics.publish()
+        status, = published[0].status
+        return status
+
+    def reported(self) -> dict[str, str]:
+        """Return the values in the diagnostics, by their keys."""
+        return {value.key: value.value for value in self.report().values}
+
+    def status(self) -> Status:
+        """Return what the last cycle has decided."""
+        return Status[self.reported()['reason'].upper()]
+
+    def commands_sent(self) -> int:
+        """Return how many cycles have sent an effort."""
+        return int(self.reported()['commands'])
+
+    def accepted(self, topic: str) -> int:
+        """Return how many messages the node has accepted on a topic."""
+        return self._counts(topic)[0]
 
     def refused(self, topic: str) -> int:
         """Return how many messages the node has refused on a topic."""
-        return self.node._diagnostics._refused[topic]
+        return self._counts(topic)[1]
+
+    def _counts(self, topic: str) -> tuple[int, int]:
+        counts = self.reported().get(f'messages on {topic}', 'accepted 0, refused 0')
+        accepted, refused = re.findall(r'\d+', counts)
+        return int(accepted), int(refused)
 
     def told(self, about: str) -> str:
-        """Return what a notice in the diagnostics says."""
-        return self.node._diagnostics._notices.get(about, '')
+        """Return what a notice in the diagnostics says; empty: there is none."""
+        return self.node.diagnostics.text(about)
+
+    # ---- messages and requests ------------------------------------------------------------------
 
     def state(
             self,
@@ -227,11 +280,11 @@ class Bench:
 
     def sends(self, *state, **more) -> bool:
         """Publish a joint state, and return whether an effort answers it."""
-        diagnostics, count = self.node._diagnostics, len(self.efforts)
-        taken, decided = diagnostics._accepted['joint_states'], diagnostics._commands
+        count = len(self.efforts)
+        taken, decided = self.accepted('joint_states'), self.commands_sent()
         self.state(*state, **more)
-        self.until_answered(lambda: diagnostics._accepted['joint_states'] > taken)
-        if diagnostics._commands == decided:
+        self.until_answered(lambda: self.accepted('joint_states') > taken)
+        if self.commands_sent() == decided:
             return False
         self.until_answered(lambda: len(self.efforts) > count)
         return True
@@ -279,7 +332,7 @@ class Bench:
 
     def ros_time(self) -> float:
         """Return the time that trajectory stamps count in."""
-        return self.node._clocks.now().ros.seconds
+        return self.node.clocks.now().ros.seconds
 
 
 def started() -> bool:

@@ -76,6 +76,14 @@ class PatientClock:
         self._now += seconds
         self._last = time.monotonic()
 
+    def stand_still(self, seconds: float) -> None:
+        """Let time pass in which the process does not run."""
+        self._now += seconds
+
+    def set_wall_clock(self, step: float) -> None:
+        """Set the system clock forward, or back where the step is negative [s]."""
+        self._ros_offset += round(1e9 * step)
+
     def turn(self) -> None:
         """Let the time run on by that of a turn of the executor."""
         now = time.monotonic()

@@ -93,6 +93,16 @@ class StateReader:
         self.deserialized = 0
         self._layouts: dict[int, list[_Layout]] = {}  # by the length of the message
 
+    @property
+    def layout_count(self) -> int:
+        """Return how many layouts are kept."""
+        return sum(map(len, self._layouts.values()))
+
+    @property
+    def layout_bytes(self) -> int:
+        """Return the size of one message of each layout that is kept, in total [bytes]."""
+        return sum(length * len(layouts) for length, layouts in self._layouts.items())
+
     def read(self, message: bytes, with_efforts: bool = False) -> MeasuredState:
         """
         Return the content of a message.
@@ -120,9 +130,7 @@ class StateReader:
         return state
 
     def _store(self, layout: _Layout, length: int) -> None:
-        count = sum(map(len, self._layouts.values()))
-        size = sum(each * len(layouts) for each, layouts in self._layouts.items())
-        if count >= MAX_LAYOUTS or size + length > MAX_LAYOUT_BYTES:
+        if self.layout_count >= MAX_LAYOUTS or self.layout_bytes + length > MAX_LAYOUT_BYTES:
             self._layouts.clear()
         self._layouts.setdefault(length, []).append(layout)
 

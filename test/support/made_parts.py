@@ -1,0 +1,41 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The parts that a node makes, so that a test can use what each of them has in public."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+
+def made_by(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[Any]:
+    """
+    Return a list of all instances of a class that a module makes from now on.
+
+    Each has the arguments that it was made with as ``made_with``.
+
+    :param name: that the class has in the module.
+    """
+    made: list[Any] = []
+
+    class Made(getattr(module, name)):
+        def __init__(self, *arguments, **more) -> None:
+            self.made_with = arguments
+            made.append(self)
+            super().__init__(*arguments, **more)
+
+    monkeypatch.setattr(module, name, Made)
+    return made
