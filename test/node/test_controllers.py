@@ -14,12 +14,17 @@
 """Controllers beside the node: whether its parameters fit theirs, before and while they run."""
 
 from controller_node import Controller
+from made_parts import made_by
 import numpy as np
 import pytest
+from rclpy.client import Client
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.control.decision import Status
 from ros2_rnea.node import monitor
+from ros2_rnea.node.controllers import effort_controller
+from ros2_rnea.node.controllers.controllers import Controllers
+from ros2_rnea.node.controllers.remote_parameters import RemoteParameters
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -29,6 +34,18 @@ Q = [0.3, -0.8]
 JTC = {
     'joints': JOINTS[::-1], 'command_interfaces': ['position'], 'allow_partial_joints_goal': True,
     'allow_nonzero_velocity_at_trajectory_end': False}
+
+
+@pytest.fixture
+def readers(monkeypatch):
+    """Return what reads the parameters of effort controllers, in the order of their making."""
+    return made_by(monkeypatch, effort_controller, 'RemoteParameters')
+
+
+def answer(readers, values):
+    """Let the effort controller answer with parameters, or not be there: None."""
+    *_, on_answer = readers[-1].made_with
+    on_answer(values)
 
 
 @pytest.fixture
@@ -128,7 +145,7 @@ def test_a_controller_that_comes_back_is_looked_at_again(start):
     assert not sends(arm)
 
 
-def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_sent(start):
+def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_sent(start, readers):
     """The hardware keeps the last command when a controller is unloaded and loaded again."""
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
@@ -138,7 +155,7 @@ def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_s
     assert max(map(abs, before)) > 1.0
     controller.leave()
     for _ in range(5):
-        arm.node._controllers._effort._on_answer(None)
+        answer(readers, None)
     arm.until(lambda: 'is not available' in arm.told('effort_controller'))
     assert arm.set_parameter('blend_time', 60.0).successful
     count = len(arm.commands)
@@ -148,20 +165,19 @@ def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_s
 
 
 def test_a_controller_that_was_only_out_of_hearing_still_holds_what_was_sent(
-        start, monkeypatch):
+        start, readers, monkeypatch):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     before = arm.commands[-1]
-    monkeypatch.setattr(arm.node._controllers, 'poll', lambda: None)
-    monkeypatch.setattr(arm.node._controllers._effort, '_look_again', lambda: None)
+    monkeypatch.setattr(Controllers, 'poll', lambda _: None)
+    monkeypatch.setattr(RemoteParameters, 'look_again', lambda _: None)
     arm.settle(0.2)
-    arm.node._controllers._effort._on_answer(None)
+    answer(readers, None)
     arm.until(lambda: not sends(arm))
     assert arm.set_parameter('blend_time', 60.0).successful
-    arm.node._controllers._effort._on_answer(
-        {'joints': controller.parameters['joints'], 'interface_name': 'effort'})
+    answer(readers, {'joints': controller.parameters['joints'], 'interface_name': 'effort'})
     count = len(arm.commands)
     arm.until(lambda: sends(arm))
     assert arm.commands[count] == pytest.approx(before)
@@ -177,34 +193,31 @@ def pushed(start, monkeypatch):
     gravity = Robot.from_urdf(ARM).gravity(Q)
     arm.push('tool', force=(9.0, 0.0, 3.0))
     arm.until(lambda: sends(arm) and np.abs(arm.commands[-1] - gravity).max() > 1.0)
-    monkeypatch.setattr(arm.node._controllers, 'poll', lambda: None)
+    monkeypatch.setattr(Controllers, 'poll', lambda _: None)
     arm.settle(0.2)
     return arm, controller, gravity
 
 
 def test_while_the_services_of_the_controller_are_not_found_the_effort_fades_out(
-        start, monkeypatch):
+        start, readers, monkeypatch):
     """The one missed look must not leave it with the effort of a motion for ever."""
     arm, _, gravity = pushed(start, monkeypatch)
-    reader = arm.node._controllers._effort._parameters
-    monkeypatch.setattr(reader, '_is_ready', lambda: False)
-    reader.poll()
-    assert 'is not available' in arm.node._controllers.reason_to_send_nothing(
-        {name: arm.node.get_parameter(name).value for name in (
-            'effort_controller', 'trajectory_controller', 'controller_manager', 'joints')})
+    monkeypatch.setattr(Client, 'service_is_ready', lambda _: False)
+    readers[-1].poll()
+    assert 'is not available' in arm.told('effort_controller')
     arm.until(lambda: not arm.node.policy.is_sending)
     arm.until(lambda: arm.commands[-1] == pytest.approx(gravity))  # it may still be on its way
 
 
 @pytest.mark.parametrize('is_disabled', [False, True])
 def test_to_a_controller_of_other_joints_not_even_a_final_fade_is_sent(
-        start, monkeypatch, is_disabled):
+        start, readers, monkeypatch, is_disabled):
     arm, _, _ = pushed(start, monkeypatch)
     if is_disabled:
         arm.node.set_parameters([Parameter('enabled', value=False)])
         arm.state(JOINTS, Q)
         arm.until(lambda: arm.status() is Status.STOPPING)
-    arm.node._controllers._effort._on_answer({'joints': JOINTS[::-1], 'interface_name': 'effort'})
+    answer(readers, {'joints': JOINTS[::-1], 'interface_name': 'effort'})
     arm.settle()
     count = len(arm.commands)
     assert not sends(arm)
@@ -277,13 +290,17 @@ def test_a_controller_that_is_slow_to_answer_stops_nothing(start, monkeypatch):
     arm.until(lambda: not sends(arm))
 
 
-def test_an_answer_that_is_lost_is_asked_for_again(start):
+def test_an_answer_that_is_lost_is_asked_for_again(start, monkeypatch):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     controller.pause()
-    arm.until(lambda: arm.node._controllers._effort._parameters._pending)
+    asked, call = [], Client.call_async
+    monkeypatch.setattr(
+        Client, 'call_async', lambda client, *more: asked.append(client.srv_name) or call(
+            client, *more))
+    arm.until(lambda: '/robot/effort_controller/list_parameters' in asked)
     start_controller(arm, joints=JOINTS[::-1])
     controller.leave()
     arm.until(lambda: 'has the joints' in arm.told('effort_controller'))
