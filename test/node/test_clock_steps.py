@@ -54,7 +54,7 @@ def follow(arm, seconds=60.0):
     (5.0, 'set forward by 5.000 s'), (-5.0, 'set back by 5.000 s')])
 def test_a_clock_that_is_set_makes_no_step_of_the_effort(arm, step, words):
     before = arm.answer(JOINTS, Q)
-    arm._clock._ros_offset += round(1e9 * step)
+    arm.clock.set_wall_clock(step)
     assert arm.answer(JOINTS, Q) == near(before)
     assert status(arm) == 'NO_TRAJECTORY'
     assert words in arm.told('system clock')
@@ -62,7 +62,7 @@ def test_a_clock_that_is_set_makes_no_step_of_the_effort(arm, step, words):
 
 
 def test_a_pause_of_the_process_is_no_step_of_the_clock(arm):
-    arm._clock._now += 5.0
+    arm.clock.stand_still(5.0)
     arm.answer(JOINTS, Q)
     assert status(arm) == 'FOLLOWING'
     assert not arm.told('system clock')
@@ -73,7 +73,7 @@ def test_a_trajectory_that_has_ended_is_still_held(bench):
                 position_loop='present')
     follow(arm, 0.3)
     arm.until(lambda: arm.answer(JOINTS, Q) and status(arm) == 'HOLDING_END')
-    arm._clock._ros_offset += 5 * 10**9
+    arm.clock.set_wall_clock(5.0)
     arm.answer(JOINTS, Q)
     assert status(arm) == 'HOLDING_END'
     assert 'no trajectory was in progress; a trajectory that is still' in arm.told('system clock')

@@ -40,15 +40,14 @@ def contact_forces(bench, seconds, **parameters):
     node.describe(ROD)
     node.answer(['hinge'], [0.0], [0.0], stamp=now)
     node.send_trajectory(['hinge'], [(0.001, [0.0])])
-    accepted = node.node._diagnostics._accepted
-    node.until(lambda: accepted['joint_trajectory'])
+    node.until(lambda: node.accepted('joint_trajectory'))
     forces = []
     for _ in range(round(seconds / PERIOD)):
         now += PERIOD
         set_time(now)
         forces.append(arm.force)
         node.push('tip', force=(0.0, -arm.force, 0.0))
-        node.until_answered(lambda: accepted['wrench'] == len(forces))
+        node.until_answered(lambda: node.accepted('wrench') == len(forces))
         effort, = node.answer(['hinge'], [arm.q], [arm.qd], stamp=now)
         arm.move(effort, PERIOD)
     assert node.status().name == 'HOLDING_END'

@@ -13,7 +13,9 @@
 # limitations under the License.
 """Controllers that are not active, over DDS: a controller manager tells their states."""
 
+from made_parts import calls_of_services, made_by
 import pytest
+from ros2_rnea.node.controllers import effort_controller
 from ros2_rnea.robots.robot import Robot
 from simulated_ros2_control import (
     GRAVITY,
@@ -65,7 +67,8 @@ HALF = [0.5 * effort for effort in GRAVITY]
     ({}, {'other': 'active'}, HALF),  # nobody knows: as measured
 ])
 def test_after_activation_the_effort_starts_from_what_is_held(
-        start_arm, start_controllers, types, beside, expected):
+        start_arm, start_controllers, monkeypatch, types, beside, expected):
+    managers = made_by(monkeypatch, effort_controller, 'ControllerManager')
     controllers = start_controllers()
     controllers.types = types
     inactive = dict.fromkeys(beside, 'inactive')
@@ -75,7 +78,7 @@ def test_after_activation_the_effort_starts_from_what_is_held(
     assert arm.set_parameter('blend_time', 60.0).successful
     controllers.switch(effort_controller='inactive', **beside)
     arm.until(lambda: 'is inactive' in arm.told('effort_controller'))
-    arm.until(lambda: len(arm.node._controllers._effort._manager.kinds) == 1 + len(beside))
+    arm.until(lambda: len(managers[-1].kinds) == 1 + len(beside))
     controllers.switch(effort_controller='inactive', **inactive)
     arm.until(lambda: 'nothing is sent' in arm.told('effort_controller'))
     assert_silent(arm, controllers)
@@ -258,14 +261,15 @@ def test_a_state_that_tells_nothing_stops_nothing(
     assert not arm.told('effort_controller')
 
 
-def test_a_controller_manager_that_does_not_answer_stops_nothing(start_arm, start_controllers):
+def test_a_controller_manager_that_does_not_answer_stops_nothing(
+        start_arm, start_controllers, monkeypatch):
     controllers = start_controllers(has_activity=False)
     controllers.switch(effort_controller='active')
     arm = start_arm()
     controllers.first_command(arm)
-    manager = arm.node._controllers._effort._manager
     controllers.may_answer.clear()
-    arm.until(lambda: manager._pending is not None)
+    asked = calls_of_services(monkeypatch)
+    arm.until(lambda: '/robot/controller_manager/list_controllers' in asked)
     count = len(arm.efforts)
     for _ in range(20):
         publish_state(arm)

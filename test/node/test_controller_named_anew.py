@@ -14,7 +14,9 @@
 """Another effort controller is named while one is known and is sent efforts."""
 
 from controller_node import Controller
+from made_parts import made_by
 import pytest
+from ros2_rnea.node import inverse_dynamics_node
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -72,12 +74,13 @@ def test_another_name_changes_nothing_of_what_the_receiver_holds(start, name):
     assert arm.commands[count] == pytest.approx(before, abs=0.05)
 
 
-def test_named_back_the_first_is_asked_anew(start):
+def test_named_back_the_first_is_asked_anew(start, monkeypatch):
+    controllers = made_by(monkeypatch, inverse_dynamics_node, 'Controllers')
     arm = start(first=JOINTS)
     assert arm.set_parameter('effort_controller', 'second').successful
     arm.until(lambda: "'second' is not available" in arm.told('effort_controller'))
     # Until then, what the first has told is still known, and efforts may be sent to it.
-    arm.until(lambda: arm.node._controllers.effort_controller.endswith('second'))
+    arm.until(lambda: controllers[-1].effort_controller.endswith('second'))
     # Without a turn of the executor, in which the answer may come.
     assert arm.node.configuration.set_parameter('effort_controller', 'first').successful
     assert not arm.node.policy.settings.enabled

@@ -14,7 +14,7 @@
 """Controllers beside the node: whether its parameters fit theirs, before and while they run."""
 
 from controller_node import Controller
-from made_parts import made_by
+from made_parts import calls_of_services, made_by
 import numpy as np
 import pytest
 from rclpy.client import Client
@@ -296,10 +296,7 @@ def test_an_answer_that_is_lost_is_asked_for_again(start, monkeypatch):
     controller = start_controller(arm, joints=JOINTS)
     arm.until(lambda: sends(arm))
     controller.pause()
-    asked, call = [], Client.call_async
-    monkeypatch.setattr(
-        Client, 'call_async', lambda client, *more: asked.append(client.srv_name) or call(
-            client, *more))
+    asked = calls_of_services(monkeypatch)
     arm.until(lambda: '/robot/effort_controller/list_parameters' in asked)
     start_controller(arm, joints=JOINTS[::-1])
     controller.leave()

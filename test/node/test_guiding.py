@@ -13,6 +13,7 @@
 # limitations under the License.
 """Arms that are guided by hand: the dead-man switch, drives in another unit, and what helps."""
 
+from message_times import MessageTimes, TIMES
 import numpy as np
 import pytest
 from ros2_rnea import Robot
@@ -35,7 +36,7 @@ def state_of(arm):
 def joy(request):
     """Return a function that presses buttons, over DDS."""
     def of(arm):
-        arm.node._inputs.poll()
+        arm.until(lambda: arm.subscription('joy'))
         publisher = arm.peer.create_publisher(Joy, 'joy', 10)
         arm.connect(publisher)
         return lambda *buttons: publisher.publish(Joy(buttons=buttons))
@@ -62,34 +63,17 @@ def test_efforts_flow_only_while_the_button_is_pressed(bench, joy):
 
 
 @pytest.fixture
-def timed_joy(joy):
-    """
-    Return a function that lets messages have times by the clock of the node.
-
-    It returns what presses buttons, and how long ago each message was sent and received [s].
-    """
-    def of(arm):
-        inputs, ago = arm.node._inputs, {'source_timestamp': 0.0, 'received_timestamp': 0.0}
-        row = next(row for row in inputs._table if row.topic == 'joy')
-
-        def handle(policy, taken, now):
-            message, info = taken
-            assert all(info[name] > 0 for name in ago)
-            times = {name: now.ros.nanoseconds - round(1e9 * time) for name, time in ago.items()}
-            row.handle(policy, (message, {**info, **times}), now)
-
-        inputs._table[inputs._table.index(row)] = row._replace(handle=handle)
-        arm.node.destroy_subscription(inputs.subscriptions.pop('joy'))
-        return joy(arm), ago
-
-    return of
+def ago(monkeypatch):
+    """Return how long ago each press was sent and received, by the clock of the node [s]."""
+    times = MessageTimes(monkeypatch, 'joy')
+    times.ago = dict.fromkeys(TIMES, 0.0)
+    return times.ago
 
 
-def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, timed_joy):
+def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, joy, ago):
     arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=1.0)
     arm.describe(ARM)
-    arm.node._inputs.poll()
-    press, ago = timed_joy(arm)
+    press = joy(arm)
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
     ago.update(source_timestamp=2.0, received_timestamp=2.0)  # the thread was busy
     arm.until(lambda: press(0, 1) or state_of(arm) in ENDING)
@@ -98,16 +82,16 @@ def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, t
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
 
 
-def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench, timed_joy):
+def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench, joy, ago):
     """The thread that notes when messages are received was stopped too."""
     arm = bench(**{**GUIDED, 'state_timeout': 10.0}, dead_man_button=1, dead_man_timeout=1.0)
     arm.describe(ARM)
-    arm.node._inputs.poll()
-    press, ago = timed_joy(arm)
+    press = joy(arm)
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
     ago['source_timestamp'] = 4.0
-    arm._clock._now += 4.0
-    arm.node._on_watch()  # or the turns of the bench might be the first that note the time
+    arm.clock.stand_still(4.0)
+    # As a timer of the node does: the turns of the bench might be the first that note the time.
+    arm.node.input_ages['joy'].note_alive(arm.clock.monotonic(), 1.0)
     arm.until_answered(lambda: press(0, 1) or arm.refused('joy'))
     assert 'may have waited while this process did not run' in arm.told('joy')
     assert state_of(arm) in ENDING

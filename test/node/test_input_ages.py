@@ -53,12 +53,12 @@ def give(arm, topic, message, since_received=0.0, since_sent=None):
     since_sent = since_received if since_sent is None else since_sent
     info = {'received_timestamp': now - round(1e9 * since_received),
             'source_timestamp': now - round(1e9 * since_sent)}
-    arm.node._inputs.subscriptions[topic].callback(serialize_message(message), info)
+    arm.subscription(topic).callback(serialize_message(message), info)
 
 
 def stop(arm):
     """Stop the process for a while: its middleware receives what was sent only afterwards."""
-    arm._clock._now += STOP
+    arm.clock.stand_still(STOP)
 
 
 def trajectory(stamp=0.0):
@@ -90,20 +90,28 @@ def controller_state():
     return message
 
 
+def wrench_is_received_at(policy, time):
+    """Return whether the wrench begins to count then, and ends to count a timeout later."""
+    wrenches = policy.wrenches
+    return [wrenches.stale(time + after) for after in (
+        -1e-6, 1e-6, TIMEOUT - 1e-6, TIMEOUT + 1e-6)] == [('tool',), (), (), ('tool',)]
+
+
 SENSED = {
-    'wrench': (wrench, 'wrench_timeout', lambda policy: policy.wrenches._signals['tool'].received),
-    'imu': (imu, 'state_timeout', lambda policy: policy.measured_gravity.received),
-    'controller_state': (controller_state, 'controller_state_timeout',
-                         lambda policy: policy.motion.controller.memory.received)}
-"""By topic: a message, the parameter that says how old it may be, and when it was received."""
+    'wrench': (wrench, 'wrench_timeout', wrench_is_received_at),
+    'imu': (imu, 'state_timeout', lambda policy, time: (
+        policy.measured_gravity.received == pytest.approx(time, abs=1e-6))),
+    'controller_state': (controller_state, 'controller_state_timeout', lambda policy, time: (
+        policy.motion.controller.memory.received == pytest.approx(time, abs=1e-6)))}
+"""By topic: a message, the parameter that says how old it may be, and whether it was received then."""
 
 
 @pytest.mark.parametrize('topic', SENSED)
 def test_the_age_of_a_message_counts_from_its_reception(arm, topic):
-    message, parameter, received = SENSED[topic]
+    message, parameter, is_received_at = SENSED[topic]
     give(arm, topic, message(), 0.25)
-    assert arm.node._diagnostics._accepted[topic] == 1
-    assert received(arm.node.policy) == pytest.approx(arm._clock.monotonic() - 0.25, abs=1e-6)
+    assert arm.accepted(topic) == 1
+    assert is_received_at(arm.node.policy, arm.clock.monotonic() - 0.25)
     give(arm, topic, message(), 1.25)
     assert arm.refused(topic) == 1
     assert arm.told(topic).endswith(
@@ -118,10 +126,10 @@ def test_a_message_from_before_a_stop_of_the_process_is_not_used_after_it(arm, t
     stop(arm)
     give(arm, 'joint_states', JointState(name=JOINTS, position=Q))
     give(arm, topic, message(), 0.0, 1.5)
-    assert arm.node._diagnostics._accepted[topic] == 3
+    assert arm.accepted(topic) == 3
     assert 'may have waited while this process did not run' in arm.told(topic)
     give(arm, topic, message())
-    assert arm.node._diagnostics._accepted[topic] == 4
+    assert arm.accepted(topic) == 4
 
 
 def begun(arm):

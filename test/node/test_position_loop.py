@@ -15,9 +15,12 @@
 
 from itertools import cycle
 
+from made_parts import made_by
 import pytest
 from repository import ROOT
 from ros2_rnea.control.decision import State
+from ros2_rnea.node import inverse_dynamics_node
+from ros2_rnea.node.controllers import effort_controller
 from ros2_rnea.node.parameters import BY_NAME
 from simulated_ros2_control import HAS_MESSAGES, JTC
 from small_robots import ARM
@@ -125,16 +128,18 @@ def test_active_controllers_hold_what_they_command(
 @pytest.mark.ros
 @needs_messages
 def test_while_the_controller_manager_is_silent_its_last_answer_counts(
-        start_arm, start_controllers):
+        start_arm, start_controllers, monkeypatch):
+    made = made_by(monkeypatch, inverse_dynamics_node, 'Controllers')
+    managers = made_by(monkeypatch, effort_controller, 'ControllerManager')
     controllers = start_controllers()
     controllers.interfaces['jtc'] = ['shoulder/position', 'elbow/position']
     controllers.switch(effort_controller='active', jtc='active')
     arm = start_arm(effort_controller='effort_controller', start_from='zero')
     arm.until(lambda: held(arm) == {*JOINTS})
-    effort = arm.node._controllers._effort
-    effort._on_report(None)
+    *_, on_report = managers[-1].made_with
+    on_report(None)
     assert held(arm) == {*JOINTS}
-    assert effort.held_joints()[0] >= {*JOINTS}
+    assert made[-1].held_joints()[0] >= {*JOINTS}
     assert arm.set_parameter('controller_manager', '').successful
     arm.until(lambda: held(arm) == set())
 

@@ -20,6 +20,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from ros2_rnea.node.timing import clocks
+from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from simulated_clock import time_setter
 from small_robots import ARM
 from std_srvs.srv import SetBool
@@ -164,7 +165,7 @@ def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(b
     arm.until(lambda: len(arm.efforts) > count)
     arm.settle(0.1)
     published = []
-    monkeypatch.setattr(arm.node._effort_publishers, 'send', lambda *args: published.append(args))
+    monkeypatch.setattr(EffortPublishers, 'send', lambda *args: published.append(args))
     arm.settle(0.3)
     assert not published  # time stands still
     monkeypatch.undo()

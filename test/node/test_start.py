@@ -112,7 +112,7 @@ def start(bench, monkeypatch):
 
 
 def connect(arm, *receivers_):
-    publisher = arm.node._effort_publishers.of_commands
+    publisher, = (each for each in arm.node.publishers if each.topic_name == TOPIC)
     arm.until(lambda: publisher.get_subscription_count() == len(receivers_))
     arm.until(lambda: {*map(len, [arm.node.get_subscriptions_info_by_topic(TOPIC)])}
               == {len(receivers_)})

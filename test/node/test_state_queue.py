@@ -15,6 +15,7 @@
 
 from time import sleep
 
+from message_times import MessageTimes, TIMES
 import numpy as np
 import pytest
 from ros2_rnea import Robot
@@ -29,7 +30,13 @@ WAY = 0.2
 
 
 @pytest.fixture
-def arm(bench):
+def times(monkeypatch):
+    """Return the times of joint states, which are those of the middleware at first."""
+    return MessageTimes(monkeypatch, 'joint_states')
+
+
+@pytest.fixture
+def arm(bench, times):
     """Return an arm at work, whose joints are published one by one."""
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
@@ -46,8 +53,7 @@ def publish(arm, shoulder, elbow):
 
 
 def counts(arm):
-    diagnostics = arm.node._diagnostics
-    return diagnostics._accepted['joint_states'], diagnostics._commands
+    return arm.accepted('joint_states'), arm.commands_sent()
 
 
 def test_all_states_that_are_queued_make_one_command_of_the_newest(arm):
@@ -90,43 +96,25 @@ def test_after_a_full_queue_states_are_answered_one_by_one_again(arm):
 # ---- the age of states --------------------------------------------------------------------------
 
 
-class Middleware:
-    """Times of messages by the clock of the node, and none that ``lacking`` names."""
-
-    def __init__(self, arm, *lacking):
-        self.waited = 0.0  # until a message is read [s]
-        self._lacking = dict.fromkeys(lacking, 0)
-        inputs = arm.node._inputs
-        self._take = inputs._table[0].handle
-        inputs._table[0] = inputs._table[0]._replace(handle=self._handle)
-        arm.node.destroy_subscription(inputs.subscriptions.pop('joint_states'))
-        inputs.poll()
-        arm.connect(arm.states)
-
-    def _handle(self, policy, taken, now):
-        message, info = taken
-        assert info['received_timestamp'] > 0 and info['source_timestamp'] > 0
-        received = now.ros.nanoseconds - round(1e9 * self.waited)
-        times = {'received_timestamp': received, 'source_timestamp': received, **self._lacking}
-        self._take(policy, (message, {**info, **times}), now)
-
-
 @pytest.mark.parametrize('lacking', [
     [], ['received_timestamp'], ['received_timestamp', 'source_timestamp']])
-def test_a_state_that_waited_too_long_for_its_callback_is_not_answered(arm, lacking):
+def test_a_state_that_waited_too_long_for_its_callback_is_not_answered(arm, times, lacking):
     """Without a time of reception, as with rmw_cyclonedds, the delay since it was sent counts."""
-    middleware = Middleware(arm, *lacking)
+    def wait_for(seconds):
+        times.ago = {name: None if name in lacking else seconds for name in TIMES}
+
+    wait_for(0.0)
     begin = arm.ros_time()
     for step in range(3):
         arm.answer(JOINTS, [0.1 * step, 0.3], stamp=begin)
     accepted, commands = counts(arm)
-    middleware.waited = 9.5
+    wait_for(9.5)
     arm.state(JOINTS, [0.4, -0.8], stamp=begin - 9.5)
     arm.until(lambda: arm.refused('joint_states') == 1)
     assert 'longer than state_timeout (9 s)' in arm.told('joint_states')
     arm.settle()
     assert counts(arm) == (accepted, commands)
-    middleware.waited = 0.0
+    wait_for(0.0)
     arm.answer(JOINTS, [0.4, -0.8], stamp=arm.ros_time())
-    arm.node._poll()
+    arm.poll()
     assert bool(lacking) is ('no times of reception' in arm.told('state times'))

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The parts that a node makes, so that a test can use what each of them has in public."""
+"""The parts that a node makes, and the calls that it sends, for tests that have to see them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from rclpy.client import Client
 
 
 def made_by(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[Any]:
@@ -39,3 +40,16 @@ def made_by(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> l
 
     monkeypatch.setattr(module, name, Made)
     return made
+
+
+def calls_of_services(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list of the services that are called from now on, by their full names."""
+    called: list[str] = []
+    call = Client.call_async
+
+    def noted(client: Client, *arguments):
+        called.append(client.srv_name)
+        return call(client, *arguments)
+
+    monkeypatch.setattr(Client, 'call_async', noted)
+    return called
