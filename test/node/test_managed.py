@@ -26,6 +26,7 @@ from controller_node import Controller
 from idle_worker import answers_held
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from made_parts import efforts_sent, made_by
 from node_bench import LATCHED
 import numpy as np
 from patience import PATIENCE, until
@@ -38,7 +39,9 @@ from rclpy.parameter import Parameter
 from ros2_rnea import Robot
 from ros2_rnea.control.output.rate_limit import effort_rate_limits
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.node import inverse_dynamics_node
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
+from ros2_rnea.node.worker.model_worker import ModelWorker
 from sensor_msgs.msg import JointState
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 from std_msgs.msg import Float64MultiArray, String
@@ -136,14 +139,15 @@ def active(managed, **parameters):
 
 # ---- what each state does -----------------------------------------------------------------------
 
-def test_an_inactive_node_listens_and_answers_and_sends_nothing(managed):
+def test_an_inactive_node_listens_and_answers_and_sends_nothing(managed, monkeypatch):
+    publishers = made_by(monkeypatch, inverse_dynamics_node, 'TermsPublisher')
     arm = managed(joints=JOINTS)
     queries = pytest.importorskip('ros2_rnea_interfaces.srv')
     terms = pytest.importorskip('ros2_rnea_interfaces.msg').EffortTerms
     sent = []
     arm.peer.create_subscription(terms, 'inverse_dynamics/terms', sent.append, 10)
     arm.describe(ARM)
-    arm.until(lambda: arm.node._terms_publisher.has_subscriber)
+    arm.until(lambda: publishers[-1].has_subscriber)
     assert hold(arm, Q) == arm.commands == sent == []
     answer = arm.call(queries.ComputeGravity, 'compute_gravity', names=JOINTS, positions=Q)
     assert answer.success, answer.message
@@ -221,11 +225,9 @@ def hold_until(arm, positions) -> list[list[float]]:
 
 @pytest.mark.parametrize('between', [
     (DEACTIVATE, ACTIVATE), (DEACTIVATE, CLEAN_UP, CONFIGURE, ACTIVATE)])
-def test_activations_follow_each_other_without_a_step(managed, between):
+def test_activations_follow_each_other_without_a_step(managed, monkeypatch, between):
     arm = managed(**LIKE_USERS, start_from='automatic')
-    sent, send = [], arm.node._effort_publishers.send
-    arm.node._effort_publishers.send = lambda effort, *more: sent.append(
-        (arm.node.policy.memory.sent.at, effort.copy())) or send(effort, *more)
+    sent = efforts_sent(monkeypatch, arm)
     arm.describe(ARM)
     assert change(arm, ACTIVATE)
     hold_until(arm, Q)
@@ -265,7 +267,7 @@ def test_an_invalid_parameter_is_refused_at_configuration_with_the_reason(capfd)
     ('effort_controller', 5), ('trajectory_controller', 5), ('joints', 3)])
 def test_an_unconfigured_node_goes_on_with_an_invalid_parameter(bench, name, value):
     arm = bench(create=ManagedInverseDynamicsNode, **{'joints': JOINTS, name: value})
-    arm.node._poll()
+    arm.poll()
     arm.settle()
     assert not change(arm, CONFIGURE)
     better = JOINTS if name == 'joints' else ''
@@ -278,7 +280,7 @@ def test_an_unconfigured_node_goes_on_with_an_invalid_parameter(bench, name, val
     assert change(arm, CLEAN_UP)
     result = arm.set_parameter(name, value)
     assert not result.successful and name in result.reason
-    arm.node._poll()
+    arm.poll()
     arm.settle()
     assert change(arm, CONFIGURE)
 
@@ -290,11 +292,22 @@ def test_an_invalid_parameter_that_cannot_be_set_later_is_refused_at_the_start(n
         ManagedInverseDynamicsNode(parameter_overrides=[Parameter(name, value=value)])
 
 
+class StrictNode(ManagedInverseDynamicsNode):
+    """A node with a callback that may refuse changes, after its own have accepted them."""
+
+    may_change, callback = True, None
+
+    def add_on_set_parameters_callback(self, callback):
+        if self.callback is None:  # of all, the first that is added is called last
+            self.callback = lambda _: SetParametersResult(successful=self.may_change)
+            super().add_on_set_parameters_callback(self.callback)
+        super().add_on_set_parameters_callback(callback)
+
+
 def test_an_initial_value_stays_refused_where_another_callback_refuses_the_change():
-    node = ManagedInverseDynamicsNode(parameter_overrides=[Parameter('state_timeout', value=-1.0)])
+    node = StrictNode(parameter_overrides=[Parameter('state_timeout', value=-1.0)])
     try:
-        node._on_set_parameters_callbacks.append(
-            lambda _: SetParametersResult(successful=False, reason='not now'))
+        node.may_change = False
         assert not node.set_parameters([Parameter('state_timeout', value=0.2)])[0].successful
         assert node.trigger_configure() is TransitionCallbackReturn.FAILURE
     finally:
@@ -354,7 +367,7 @@ def test_another_robot_after_a_cleanup(managed):
     assert change(arm, CLEAN_UP)
     arm.node.set_parameters([Parameter('joints', value=[*JOINTS, 'grip'])])
     arm.description.publish(String(data=ARM_WITH_GRIPPER))
-    arm.until(lambda: arm.node._description.data == ARM_WITH_GRIPPER)
+    arm.settle()
     assert arm.node.policy is None
     assert change(arm, CONFIGURE)
     arm.until(lambda: arm.node.policy is not None)
@@ -369,7 +382,8 @@ def test_time_without_a_robot_counts_as_time_in_which_the_process_runs(managed, 
     arm = managed(joints=JOINTS, state_timeout=0.1)
     assert change(arm, CLEAN_UP)
     gaps = []
-    monkeypatch.setattr(arm.node._state_ages, 'note_alive', lambda now, gap: gaps.append(gap))
+    monkeypatch.setattr(
+        arm.node.input_ages['joint_states'], 'note_alive', lambda now, gap: gaps.append(gap))
     arm.until(lambda: 0.1 in gaps)
 
 
@@ -449,7 +463,8 @@ def test_the_description_of_another_robot_is_used_after_a_deactivation(managed):
 def test_an_activation_waits_for_the_newer_robot_and_sends_nothing_for_the_older(managed):
     arm = managed(joints=JOINTS, start_from='zero')
     arm.describe(ARM)
-    with answers_held():
+    with monkeypatch.context() as patch:
+        patch.setattr(ModelWorker, 'take', lambda _: None)
         arm.description.publish(String(data=ARM_WITH_GRIPPER))
         names, q = [*JOINTS, 'thumb_joint', 'grip'], [*Q, 0.08, 0.02]
         arm.until(lambda: arm.node.configuration.description == ARM_WITH_GRIPPER)

@@ -19,9 +19,11 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+from made_parts import made_by
 import numpy as np
 from patience import until
 import pytest
+from ros2_rnea.node import inverse_dynamics_node
 from ros2_rnea.node.controllers import other_publishers
 from ros2_rnea.node.topics.command_record import Endpoint
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
@@ -44,6 +46,12 @@ def controller():
 
 
 @pytest.fixture
+def seen(monkeypatch):
+    """Return what watches the other publishers, in the order of their making."""
+    return made_by(monkeypatch, inverse_dynamics_node, 'OtherPublishers')
+
+
+@pytest.fixture
 def start(start_arm, controller):
     """Return a function that starts the node, beside another publisher that is listed."""
     def start(is_listed=True, **parameters):
@@ -60,7 +68,7 @@ def list_other(arm):
     """Let another publisher be discovered."""
     arm.other = arm.peer.create_publisher(Float64MultiArray, TOPIC, 1)
     arm.until(lambda: arm.node.count_publishers(TOPIC) == 2)
-    arm.until(lambda: arm.node._other_publishers.is_listening)
+    arm.until(lambda: arm.subscription(TOPIC))
     arm.until(lambda: arm.other.get_subscription_count() == 2)
 
 
@@ -135,7 +143,7 @@ def test_who_sends_already_goes_on_and_that_is_said(start, controller):
     (['peer'], 'a node whose name is not known'),
     (['inverse_dynamics'], '/robot/peer'),
     (['inverse_dynamics', 'peer'], 'a node whose name is not known')])
-def test_a_node_whose_name_is_not_known_is_not_named(start, monkeypatch, lost, others):
+def test_a_node_whose_name_is_not_known_is_not_named(start, seen, monkeypatch, lost, others):
     """The middleware may have lost the name, as after a network cut; also that of this node."""
     arm = start()
     listed = arm.node.get_publishers_info_by_topic
@@ -148,10 +156,10 @@ def test_a_node_whose_name_is_not_known_is_not_named(start, monkeypatch, lost, o
             for info in listed(topic)]
 
     monkeypatch.setattr(arm.node, 'get_publishers_info_by_topic', without_names)
-    arm.node._other_publishers.look()
+    seen[-1].look()
     arm.until(lambda: publish_both(arm) or said(arm, f'commands of {others} arrive on'))
     assert UNKNOWN_NODE not in arm.told(other_publishers.SUBJECT)
-    assert all(UNKNOWN_NODE not in name for name in arm.node._other_publishers.nodes)
+    assert all(UNKNOWN_NODE not in name for name in seen[-1].nodes)
 
 
 def test_another_one_that_sends_the_same_efforts_is_seen_too(start, controller):
@@ -222,19 +230,22 @@ def test_a_driver_that_publishes_on_the_topic_too_still_receives(start_arm):
         arm.until(lambda: publish_state(arm) or driver.commands)
         driver.advertise()
         arm.until(lambda: arm.node.count_publishers(topic) == 2)
-        arm.until(lambda: arm.node._other_publishers.is_listening)
+        arm.until(lambda: arm.subscription(topic))
         count = len(driver.commands)
         arm.until(lambda: publish_state(arm) or len(driver.commands) > count + 20)
     finally:
         driver.end()
 
 
-def test_who_sends_goes_on_while_another_subscriber_is_discovered(start, controller):
+def test_who_sends_goes_on_while_another_subscriber_is_discovered(
+        start, seen, controller, monkeypatch):
+    receivers = made_by(monkeypatch, inverse_dynamics_node, 'Receivers')
     arm = start(is_listed=False)
     arm.until(lambda: publish_state(arm) or own_commands(controller))
-    receivers = arm.node._receivers
-    receivers.present |= {Endpoint('', 'of a process whose name is not known yet')}
-    assert arm.node._is_commanding()
+    _, _, _, is_commanding, _ = seen[-1].made_with
+    assert is_commanding()
+    receivers[-1].present |= {Endpoint('', 'of a process whose name is not known yet')}
+    assert is_commanding()
 
 
 def test_a_command_too_large_to_be_read_is_one_of_another_node_too(start, controller):
@@ -261,16 +272,16 @@ while True:
 
 
 def test_a_publisher_that_was_killed_and_is_still_listed_does_not_keep_the_node_from_sending(
-        start_arm, controller):
+        start_arm, seen, controller):
     arm = start_arm(is_described=False)
     predecessor = subprocess.Popen([sys.executable, '-c', PREDECESSOR])
     try:
         until(lambda: OTHER in controller.commands)
-        arm.until(lambda: arm.node._other_publishers.are_heard)
+        arm.until(lambda: seen[-1].are_heard)
     finally:
         predecessor.kill()
         predecessor.wait()
-    arm.until(lambda: not arm.node._other_publishers.are_heard)
+    arm.until(lambda: not seen[-1].are_heard)
     if arm.node.count_publishers(TOPIC) < 2:
         pytest.skip('this machine is so busy that DDS has forgotten the killed process already')
     arm.describe(ARM)

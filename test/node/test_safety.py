@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Inertia
+from made_parts import efforts_sent
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
@@ -40,18 +41,20 @@ def close(effort, expected):
     return np.allclose(effort, expected, rtol=1e-9)
 
 
-def record_sent(arm):
-    """Keep each effort that is sent with its time on the clock of the rate limit."""
-    sent, send = [], arm.node._effort_publishers.send
-    arm.sent = sent
-    arm.node._effort_publishers.send = lambda effort, *more: sent.append(
-        (arm.node.policy.memory.sent.at, effort.copy())) or send(effort, *more)
+@pytest.fixture
+def bench(bench, monkeypatch):
+    """Return a function that starts an arm, which has the efforts that it sends as ``sent``."""
+    def start(**parameters):
+        arm = bench(**parameters)
+        arm.sent = efforts_sent(monkeypatch, arm)
+        return arm
+
+    return start
 
 
 def arm_at_work(bench, **parameters):
     """Return an arm that has been answered until its effort is that of gravity."""
     arm = bench(**{'joints': JOINTS, 'state_timeout': 0.2, **BLENDED, **parameters})
-    record_sent(arm)
     arm.describe(ARM)
     arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
     return arm
@@ -149,7 +152,6 @@ def value_of(arm, key):
 def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
     """A joint takes 0.05 s to its limit; one of more than 50 Nm has 1000 Nm/s."""
     arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0, position_loop='present')
-    record_sent(arm)
     arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
     arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
     arm.push('tool', moment=(0.0, 900.0, 0.0))
@@ -454,7 +456,8 @@ def test_a_robot_that_could_not_be_driven_waits_until_nothing_is_sent(bench, lim
     count = len(arm.commands)
     assert not arm.sends(JOINTS, Q)
     assert len(arm.commands) == count
-    assert words in arm.node._diagnostics._decision.detail
+    assert not arm.node.diagnostics.errors  # which would be in the message too
+    assert words in arm.report().message
 
 
 def test_a_robot_that_waits_is_used_when_a_parameter_makes_that_possible(bench):

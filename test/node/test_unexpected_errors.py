@@ -13,9 +13,10 @@
 # limitations under the License.
 """Requests and errors that nobody has thought of: the node goes on, and the arm is held."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from time import monotonic
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -32,8 +33,15 @@ from ros2_rnea.control.decision import State
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import guarded_node, inverse_dynamics_node, monitor
 from ros2_rnea.node.controllers import receivers
+from ros2_rnea.node.controllers.controllers import Controllers
+from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
+from ros2_rnea.node.models.configuration import Configuration
+from ros2_rnea.node.topics.effort_publishers import EffortPublishers
+from ros2_rnea.node.topics.external_effort_publishers import ExternalEffortPublishers
+from ros2_rnea.node.topics.inputs import Inputs
+from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from rosgraph_msgs.msg import Clock
 from simulated_ros2_control import publish_state, SimulatedRos2Control
 from small_robots import ARM
@@ -241,33 +249,32 @@ def test_a_service_is_guarded_once_and_the_end_of_the_process_passes_through(arm
     assert arm.node.unexpected_errors == 0
 
 
-def test_an_error_of_the_executor_does_not_end_the_node():
+def test_an_error_of_the_executor_does_not_end_the_node(monkeypatch):
     """Without the executor: it raises where a message cannot be deserialized, for example."""
-    reported = []
-
-    class Node:
-
-        def report_unexpected(self, where, error):
-            reported.append((where, str(error)))
-
-    inverse_dynamics_node._spin_guarded(Node(), SimpleNamespace(spin=fail))
-    assert reported == [('the executor', 'nobody has thought of this')]
+    node = Mock()
+    signals = Mock(have_come=lambda: node.report_unexpected.call_count == 3)
+    for name, fake in (
+            ('rclpy', Mock()), ('EndSignals', lambda: signals), ('unblocked_log', nullcontext),
+            ('shared_memory_warning', lambda _: ''), ('make_executor', Mock()),
+            ('Spinning', lambda *_: SimpleNamespace(spin=fail))):
+        monkeypatch.setattr(inverse_dynamics_node, name, fake)
+    inverse_dynamics_node.run(lambda: node)
+    assert [(where, str(error)) for (where, error), _ in node.report_unexpected.call_args_list
+            ] == 3 * [('the executor', 'nobody has thought of this')]
 
 
 @pytest.mark.parametrize('failing', [
-    '_terms_publisher.poll', '_external.poll', '_inputs.poll', '_configuration.poll',
-    '_controllers.poll', '_receivers.poll'])
+    TermsPublisher, ExternalEffortPublishers, Inputs, Configuration, Controllers, Receivers])
 def test_what_fails_each_second_keeps_nothing_else_from_being_done(arm, monkeypatch, failing):
-    owner, method = failing.split('.')
     done = []
     for where, name in ((monitor, 'check_publishers'), (monitor, 'check_policy'),
-                        (arm.node._controllers, 'poll')):
+                        (Controllers, 'poll')):
         monkeypatch.setattr(where, name, lambda *_, name=name: done.append(name))
-    monkeypatch.setattr(getattr(arm.node, owner), method, fail)
-    arm.node._poll()
+    monkeypatch.setattr(failing, 'poll', fail)
+    arm.poll()
     assert arm.node.unexpected_errors == 1
     expected = ['poll', 'check_publishers', 'check_policy']
-    assert done == (expected[1:] if owner == '_controllers' else expected)
+    assert done == (expected[1:] if failing is Controllers else expected)
 
 
 def test_a_robot_that_waits_for_joints_keeps_no_state_from_the_one_in_use(arm, monkeypatch):
@@ -276,8 +283,7 @@ def test_a_robot_that_waits_for_joints_keeps_no_state_from_the_one_in_use(arm, m
     monkeypatch.setattr(
         arm.node.policy, 'take_joint_state', lambda *state: taken.append('in use') or take(*state))
     waiting = SimpleNamespace(take_joint_state=lambda *_: taken.append('waiting') or fail())
-    monkeypatch.setattr(
-        type(arm.node._configuration), 'waiting_policy', property(lambda _: waiting))
+    monkeypatch.setattr(Configuration, 'waiting_policy', property(lambda _: waiting))
     assert holds(arm.answer(JOINTS, Q))
     assert taken == ['in use', 'waiting']
     assert arm.node.unexpected_errors == 1
@@ -340,7 +346,7 @@ def test_another_process_that_receives_the_commands_meanwhile_gets_no_last_effor
         arm, monkeypatch):
     """It does not hold the effort before."""
     sent = len(arm.commands)
-    monkeypatch.setattr(arm.node._receivers, 'have_changed', lambda *_: True)
+    monkeypatch.setattr(Receivers, 'have_changed', lambda *_: True)
     fail_in_the_cycle(arm, monkeypatch)
     assert not arm.node.policy.is_sending
     arm.settle()
@@ -349,7 +355,7 @@ def test_another_process_that_receives_the_commands_meanwhile_gets_no_last_effor
 
 def test_the_arm_is_held_though_it_is_the_look_at_the_receivers_that_fails(arm, monkeypatch):
     sent = len(arm.commands)
-    monkeypatch.setattr(arm.node._receivers, 'have_changed', fail)
+    monkeypatch.setattr(Receivers, 'have_changed', fail)
     for _ in range(10):
         arm.answer(JOINTS, Q)
     arm.settle()
@@ -363,9 +369,8 @@ def test_where_not_even_braking_is_possible_nothing_is_sent_until_enable(arm, mo
         broken.setattr(arm.node.policy, 'decide', fail if how == 'unexpected' else refuse)
         broken.setattr(arm.node.policy, 'decide_last', fail if how == 'unexpected' else refuse)
         arm.state(JOINTS, Q)
-        arm.until(lambda: arm.node._has_failed)
-        errors = arm.node.unexpected_errors
-        assert errors == (2 if how == 'unexpected' else 1)
+        errors = 2 if how == 'unexpected' else 1
+        arm.until(lambda: arm.node.unexpected_errors == errors)
         assert not arm.sends(JOINTS, Q)
         assert arm.node.unexpected_errors == errors
     assert not arm.sends(JOINTS, Q)
@@ -399,8 +404,9 @@ def test_an_effort_that_cannot_be_computed_leads_to_on_stop_until_one_can(arm, m
 def test_an_effort_whose_time_is_over_counts_as_not_sent(arm, monkeypatch):
     """Otherwise the next one might differ by two cycles from the one that is held."""
     held = arm.node.policy.held_effort()
+    send = EffortPublishers.send
     with monkeypatch.context() as late:
-        late.setattr(arm.node, '_latest_moment', lambda *_: 0.0)
+        late.setattr(EffortPublishers, 'send', lambda *about: send(*about[:-1], 0.0))
         for _ in range(3):
             taken = arm.accepted('joint_states')
             arm.state(JOINTS, [1.2, 0.4])

@@ -11,15 +11,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The parts that a node makes, and the calls that it sends, for tests that have to see them."""
+"""The parts that a node makes, and what it calls and sends, for tests that have to see them."""
 
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from rclpy.client import Client
+from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 
 
 def made_by(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> list[Any]:
@@ -53,3 +55,20 @@ def calls_of_services(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Client, 'call_async', noted)
     return called
+
+
+def efforts_sent(monkeypatch: pytest.MonkeyPatch, arm: Any) -> list[tuple[float, np.ndarray]]:
+    """
+    Return a list of the efforts that the node of a bench sends from now on.
+
+    Each has the time by which its rate is limited [s].
+    """
+    sent: list[tuple[float, np.ndarray]] = []
+    send = EffortPublishers.send
+
+    def noted(publishers: EffortPublishers, effort: np.ndarray, *more) -> bool:
+        sent.append((arm.node.policy.memory.sent.at, effort.copy()))
+        return send(publishers, effort, *more)
+
+    monkeypatch.setattr(EffortPublishers, 'send', noted)
+    return sent
