@@ -15,14 +15,18 @@
 
 from itertools import chain, repeat
 
+from made_parts import made_by
 import numpy as np
 from patience import until
 import pytest
+from rclpy.serialization import serialize_message
 from ros2_rnea import Robot
 from ros2_rnea.control.decision import Decision, Status
-from ros2_rnea.control.inputs.joint_states import MeasuredJoints
 from ros2_rnea.control.transitions import LONGEST_FADE
 from ros2_rnea.node import inverse_dynamics_node as module
+from ros2_rnea.node.topics.effort_publishers import EffortPublishers
+from ros2_rnea.node.topics.inputs import Inputs
+from sensor_msgs.msg import JointState
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros
@@ -32,7 +36,13 @@ Q = [0.3, -0.8]
 
 
 @pytest.fixture
-def ending(bench, monkeypatch):
+def inputs(monkeypatch):
+    """Return the input topics of the nodes, in the order of their making."""
+    return made_by(monkeypatch, module, 'Inputs')
+
+
+@pytest.fixture
+def ending(bench, inputs, monkeypatch):
     """Return an arm that fades to gravity in 0.5 s, and at what times it does what at its end."""
     arm = bench(joints=JOINTS, state_timeout=0.5, on_stop='gravity')
     arm.describe(ARM)
@@ -42,6 +52,7 @@ def ending(bench, monkeypatch):
     def sleep(seconds):
         done.append('sleep')
         now[0] += seconds
+        arm.clock.stand_still(seconds)
 
     monkeypatch.setattr(module, 'monotonic', lambda: now[0])
     monkeypatch.setattr(module, 'sleep', sleep)
@@ -52,13 +63,13 @@ def ending(bench, monkeypatch):
         return decide_last(policy, instant)
 
     monkeypatch.setattr(type(arm.node.policy), 'decide_last', watched)
-    publishers = arm.node._effort_publishers
-    send, wait = publishers.send, publishers.wait_for_delivery
+    send, wait = EffortPublishers.send, EffortPublishers.wait_for_delivery
     monkeypatch.setattr(
-        publishers, 'send', lambda effort, *more: done.append(effort.tolist()) or send(
-            effort, *more))
+        EffortPublishers, 'send', lambda publishers, effort, *more: done.append(
+            effort.tolist()) or send(publishers, effort, *more))
     monkeypatch.setattr(
-        publishers, 'wait_for_delivery', lambda: done.append('delivered') or wait())
+        EffortPublishers, 'wait_for_delivery',
+        lambda publishers: done.append('delivered') or wait(publishers))
     return arm, instants, done
 
 
@@ -89,25 +100,32 @@ def test_it_ends_in_time_though_the_fading_does_not_and_says_so(ending, capfd):
     assert 'cut short' in said and 'instead of 0.000' in said
 
 
-def moves(arm, monkeypatch, speeds):
+def moves(arm, inputs, monkeypatch, speeds):
     """Let joint states come while the node ends, of an arm that moves at these speeds."""
     policy, q = arm.node.policy, np.array(Q)
+    handle = next(row.handle for row in inputs[-1].made_with[1] if row.topic == 'joint_states')
 
-    def take(topic, of, now):
+    def take(_, topic, of, now):
         assert topic == 'joint_states' and of is policy
         qd = np.full(2, next(speeds))
         q[:] += module.SHUTDOWN_PERIOD * qd
-        policy.take_joint_state(MeasuredJoints(JOINTS, q, qd, ()), now)
+        handle(policy, received(q, qd, now), now)
 
-    monkeypatch.setattr(arm.node._inputs, 'take', take)
+    monkeypatch.setattr(Inputs, 'take', take)
     return q
 
 
+def received(q, qd, now):
+    """Return a serialized joint state and its MessageInfo, as if it had come now."""
+    times = dict.fromkeys(('received_timestamp', 'source_timestamp'), now.ros.nanoseconds)
+    return serialize_message(JointState(name=JOINTS, position=q, velocity=qd)), times
+
+
 def test_it_brakes_a_moving_arm_by_its_newest_states_and_holds_it_where_it_rests(
-        ending, monkeypatch):
+        ending, inputs, monkeypatch):
     arm, instants, done = ending
     moving = 40
-    q = moves(arm, monkeypatch, chain(repeat(0.8, moving), repeat(0.0)))
+    q = moves(arm, inputs, monkeypatch, chain(repeat(0.8, moving), repeat(0.0)))
     arm.node.send_last()
     sent = np.array([each for each in done if isinstance(each, list)])
     robot = Robot.from_urdf(ARM)
@@ -116,13 +134,16 @@ def test_it_brakes_a_moving_arm_by_its_newest_states_and_holds_it_where_it_rests
     assert sent[-1] == pytest.approx(robot.gravity(q), abs=1e-6)
     assert moving < len(instants) and instants[-1].steady - instants[0].steady < 1.0
     assert done[-1] == 'delivered'
-    assert not arm.node._is_due
+    monkeypatch.setattr(
+        type(arm.node.policy), 'decide', lambda *_: pytest.fail('a cycle of older states'))
+    arm.subscription('joint_states').callback(*received([], [], arm.node.clocks.now()))
+    assert arm.refused('joint_states') == 1
 
 
-def test_it_ends_in_time_though_the_arm_does_not_rest(ending, monkeypatch):
+def test_it_ends_in_time_though_the_arm_does_not_rest(ending, inputs, monkeypatch):
     arm, instants, done = ending
     assert arm.set_parameter('longest_braking', 0.7).successful
-    moves(arm, monkeypatch, repeat(0.8))
+    moves(arm, inputs, monkeypatch, repeat(0.8))
     arm.node.send_last()
     assert instants[-1].steady - instants[0].steady == pytest.approx(
         0.7, abs=5.0 * module.SHUTDOWN_PERIOD)
@@ -141,26 +162,25 @@ def test_it_ends_in_time_though_the_policy_does_not(ending, monkeypatch):
 
 
 @pytest.mark.parametrize('after', [0, 5])
-def test_in_a_hurry_it_ends_at_once(ending, monkeypatch, capfd, after):
+def test_in_a_hurry_it_ends_at_once(ending, inputs, monkeypatch, capfd, after):
     arm, instants, done = ending
-    moves(arm, monkeypatch, repeat(0.8))
+    moves(arm, inputs, monkeypatch, repeat(0.8))
     arm.node.send_last(lambda: len(instants) >= after)
     assert len(instants) == after and 'delivered' not in done
     assert 'ended at once, before the arm was braked' in capfd.readouterr().err
 
 
-def test_queued_states_are_taken_without_an_executor(bench):
+def test_queued_states_are_taken_without_an_executor(bench, inputs):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     arm.answer(JOINTS, Q)
-    accepted = arm.node._diagnostics._accepted
-    before, now = accepted['joint_states'], arm.node.clocks.now()
+    before, now = arm.accepted('joint_states'), arm.node.clocks.now()
     for step in (1, 2, 3):
         arm.state(JOINTS, [Q[0], Q[1] + 0.001 * step])
-    until(lambda: arm.node._inputs.take('joint_states', arm.node.policy, now)
-          or accepted['joint_states'] == before + 3)
+    until(lambda: inputs[-1].take('joint_states', arm.node.policy, now)
+          or arm.accepted('joint_states') == before + 3)
     assert arm.node.policy.states.positions.tolist() == pytest.approx([Q[0], Q[1] + 0.003])
-    arm.node._inputs.take('wrench', arm.node.policy, now)  # nothing is queued
+    inputs[-1].take('wrench', arm.node.policy, now)  # nothing is queued
     assert holds_after(arm)
 
 
