@@ -17,6 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 from rclpy.client import Client
+from ros2_rnea.node import inverse_dynamics_node
+from ros2_rnea.node.controllers.receivers import Receivers
 from simulated_ros2_control import GRAVITY, HAS_MESSAGES, publish_state
 
 pytestmark = pytest.mark.ros
@@ -47,30 +49,42 @@ def send_states_until(arm, condition):
 
 
 @pytest.fixture
-def network():
+def network(monkeypatch):
     """Return a network between the node and its controller that can be cut."""
-    network = Network()
+    network = Network(monkeypatch)
     yield network
     network.mend()
 
 
 class Network:
-    """While it is cut, neither the node nor its controller hears the other."""
+    """
+    While it is cut, neither the node nor its controller hears the other.
 
-    def __init__(self):
-        self._patch = pytest.MonkeyPatch()
+    :ivar receivers: what the node that is made next knows of those who receive its commands.
+    """
+
+    def __init__(self, monkeypatch):
+        self._cut = pytest.MonkeyPatch()
+        self._is_cut = False
+        monkeypatch.setattr(inverse_dynamics_node, 'Receivers', self._make_receivers)
+
+    def _make_receivers(self, node, publisher):
+        def count():
+            return 0 if self._is_cut else publisher.handle.get_subscription_count()
+
+        self.receivers = Receivers(node, SimpleNamespace(
+            topic_name=publisher.topic_name, handle=SimpleNamespace(get_subscription_count=count)))
+        return self.receivers
 
     def cut(self, arm):
-        publisher = arm.node._effort_publishers.of_commands
-        self._patch.setattr(arm.node, 'get_subscriptions_info_by_topic', lambda _: [])
-        self._patch.setattr(arm.node, 'count_publishers', lambda _: 0)
-        self._patch.setattr(Client, 'service_is_ready', lambda _: False)
-        self._patch.setattr(arm.node._receivers, '_publisher', SimpleNamespace(
-            topic_name=publisher.topic_name,
-            handle=SimpleNamespace(get_subscription_count=lambda: 0)))
+        self._is_cut = True
+        self._cut.setattr(arm.node, 'get_subscriptions_info_by_topic', lambda _: [])
+        self._cut.setattr(arm.node, 'count_publishers', lambda _: 0)
+        self._cut.setattr(Client, 'service_is_ready', lambda _: False)
 
     def mend(self):
-        self._patch.undo()
+        self._is_cut = False
+        self._cut.undo()
 
 
 @pytest.mark.parametrize('start_from', ['automatic', 'zero'])
@@ -94,7 +108,7 @@ def test_a_cut_while_the_controller_is_not_named_changes_nothing_that_is_held(
     assert arm.set_parameter('effort_controller', '').successful
     count = controllers.flush(arm)
     network.cut(arm)
-    send_states_until(arm, lambda: not arm.node._receivers.present)
+    send_states_until(arm, lambda: not network.receivers.present)
     network.mend()
     assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.05)
     assert all(command == pytest.approx(GRAVITY, abs=0.05)

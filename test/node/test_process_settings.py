@@ -135,9 +135,9 @@ class Link:
 
 
 def test_garbage_is_collected_between_turns_only_and_once_a_period(monkeypatch, collection):
-    now = [process.monotonic()]
+    now = [process.monotonic() + process.COLLECTION_PERIOD]
     monkeypatch.setattr(process, 'monotonic', lambda: now[0])
-    collection._collected = now[0]
+    collection.collect_if_due()  # from which the next period counts
     Link.gone = 0
     link = Link()
     link.itself = link

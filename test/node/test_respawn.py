@@ -65,15 +65,18 @@ NOT_NEEDED = {
 TELLS_ITS_MODULES = """
 import sys
 from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode, run
+from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 
-class Node(InverseDynamicsNode):
-    def _send(self, *arguments):
-        has_sent = super()._send(*arguments)
-        if has_sent:
-            print('modules:', *{name.partition('.')[0] for name in sys.modules}, flush=True)
-        return has_sent
+send = EffortPublishers.send
 
-run(Node)
+def send_and_tell(*arguments):
+    has_sent = send(*arguments)
+    if has_sent:
+        print('modules:', *{name.partition('.')[0] for name in sys.modules}, flush=True)
+    return has_sent
+
+EffortPublishers.send = send_and_tell
+run(InverseDynamicsNode)
 """
 
 LAUNCH = """
