@@ -131,8 +131,7 @@ def test_of_an_unknown_controller_nothing_is_suggested():
     ('jtc', [('inactive', 'jtc')], Receiver.HANDED_OVER),  # it needs the same interface
     ('never_listed', [('inactive', 'never_listed')], Receiver.HANDED_OVER),
 ])
-def test_a_controller_of_positions_that_is_named_stays_and_hands_over_nothing(
-        companion, reports, holder):
+def test_a_named_controller_of_positions_stays_and_hands_nothing_over(companion, reports, holder):
     activation = reported('forward', *reports)
     activation.companion = companion
     assert activation.holder(JOINTS, KINDS) is holder
@@ -169,7 +168,7 @@ def test_an_arm_holds_itself_while_no_controller_does(name, reports, holder):
     assert activation.holder(JOINTS, KINDS, can_arm_hold_itself=True) is holder
 
 
-def test_an_arm_does_not_hold_itself_while_its_companion_or_an_unknown_controller_may():
+def test_an_arm_does_not_hold_itself_where_another_controller_may():
     activation = reported('forward', ('inactive', 'positions'))
     activation.companion = 'positions'
     assert activation.holder(JOINTS, KINDS, can_arm_hold_itself=True) is None
@@ -197,8 +196,7 @@ def test_hardware_that_was_switched_off_and_on_holds_itself():
     ([('active', 'positions', 'shoulder'), ('active',)], False),
     ([(None, 'positions', 'shoulder')], False),  # a driver of its own, beside ros2_control
 ])
-def test_the_drives_hold_the_arm_while_controllers_of_positions_are_active_beside(
-        reports, is_supported):
+def test_drives_hold_the_arm_beside_active_controllers_of_positions(reports, is_supported):
     assert reported('forward', *reports).is_supported(JOINTS, KINDS) is is_supported
 
 

@@ -96,7 +96,7 @@ def test_every_line_is_written_in_order_however_the_process_ends(end):
     assert result.stderr.splitlines()[:len(lines)] == lines
 
 
-def test_lines_that_nobody_reads_wait_in_the_pipe_and_more_do_not_block():
+def test_lines_that_nobody_reads_do_not_block():
     with full_pipe() as (reading, writing):
         result = run(
             'for _ in range(400):\n'
@@ -118,7 +118,7 @@ def test_lines_that_nobody_reads_wait_in_the_pipe_and_more_do_not_block():
         assert received.count(b'x') < 400 * 4096
 
 
-def test_without_the_process_that_copies_the_log_is_written_as_before(tmp_path):
+def test_without_the_copying_process_the_log_is_written_as_before(tmp_path):
     result = run('os.write(2, b"a line")', stderr=subprocess.PIPE, env={'PATH': str(tmp_path)})
     assert (result.returncode, result.stderr) == (0, b'a line')
 
@@ -148,7 +148,7 @@ with unblocked_log():
 
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGKILL])
-def test_lines_are_written_though_the_process_that_copies_them_gets_a_signal(number):
+def test_a_signal_to_the_copying_process_loses_no_lines(number):
     """Systemd sends SIGTERM to all processes of a service; a full disk ends cat, as SIGKILL."""
     result = subprocess.run(
         [sys.executable, '-c', SIGNALED.replace('NUMBER', str(int(number)))], timeout=PATIENCE,
@@ -169,7 +169,7 @@ def test_without_an_output_it_runs():
 
 
 @pytest.mark.parametrize('choice, is_colored', [(None, '1'), ('0', '0')])
-def test_the_log_has_colors_on_a_terminal_unless_they_are_not_wanted(choice, is_colored):
+def test_the_log_has_colors_on_a_terminal_unless_unwanted(choice, is_colored):
     terminal, output = pty.openpty()
     environment = {name: value for name, value in os.environ.items()
                    if name != 'RCUTILS_COLORIZED_OUTPUT'}

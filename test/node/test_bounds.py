@@ -236,13 +236,13 @@ def test_no_message_stops_the_cycle(arm, topic, message):
     ('robot_description', lambda: String(data='<' * 5_000_000),
      'the description has 5000009 bytes; at most 2097152 are accepted'),
 ], ids=map(str, range(7)))
-def test_what_is_too_large_is_refused_with_its_size_and_the_bound(arm, topic, message, refusal):
+def test_too_large_inputs_are_refused_with_their_size_and_bound(arm, topic, message, refusal):
     gives(arm, topic, message())
     arm.until(lambda: arm.told(topic))
     assert refusal in arm.told(topic)
 
 
-def test_a_robot_at_the_bound_is_driven_and_its_parameters_are_set(bench, monkeypatch):
+def test_a_robot_at_the_bound_is_driven(bench, monkeypatch):
     monkeypatch.delenv('ROS2_RNEA_ENGINE')  # a robot of this size has to be compiled
     arm = bench(create=TimedNode, state_timeout=10.0)
     joints = [f'joint_{i}' for i in range(bounds.MAX_JOINTS)]
@@ -316,7 +316,7 @@ def test_a_trajectory_that_is_refused_supersedes_no_long_one(bench, refused):
     assert arm.node.policy.motion.memory.path.duration == 20_000.0
 
 
-def test_a_long_trajectory_that_is_wrong_is_refused_with_its_reason(bench):
+def test_a_long_wrong_trajectory_is_refused_with_its_reason(bench):
     arm = bench(joints=JOINTS, state_timeout=10.0)
     arm.describe(ARM)
     arm.answer(JOINTS, Q)
@@ -444,8 +444,7 @@ def check_payloads(arm, links):
 
 
 @pytest.mark.parametrize('joints', [2, bounds.MAX_JOINTS])
-def test_no_request_about_parameters_or_payloads_at_the_bounds_stops_the_cycle(
-        bench, monkeypatch, joints):
+def test_no_request_at_the_bounds_stops_the_cycle(bench, monkeypatch, joints):
     pytest.importorskip('ros2_rnea_interfaces.srv')
     monkeypatch.delenv('ROS2_RNEA_ENGINE')  # a robot of this size has to be compiled
     arm = bench(create=TimedNode, state_timeout=10.0)
@@ -505,7 +504,7 @@ def controller_state(joints):
     return message
 
 
-def test_many_large_states_in_a_queue_do_not_stop_the_cycle(bench):
+def test_a_queue_of_large_states_does_not_stop_the_cycle(bench):
     arm = bench(create=TimedNode, joints=JOINTS, state_timeout=10.0, state_depth=100)
     arm.describe(ARM)
     arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
@@ -520,7 +519,7 @@ def test_many_large_states_in_a_queue_do_not_stop_the_cycle(bench):
     arm.until(lambda: np.allclose(arm.answer(JOINTS, Q), GRAVITY))
 
 
-def test_each_parameter_of_a_request_has_its_own_result_and_one_is_applied_once(arm, monkeypatch):
+def test_each_parameter_has_its_own_result_and_all_apply_once(arm, monkeypatch):
     call, applied = callbacks(arm), []
     restart = CycleTimers.restart
     monkeypatch.setattr(
@@ -577,7 +576,7 @@ def test_all_parameters_of_a_humanoid_can_be_got_at_once(bench, monkeypatch):
     assert len(callbacks(arm)('get_parameters', names=names).values) == len(names)
 
 
-def test_the_request_to_send_nothing_is_obeyed_whatever_else_a_request_has(arm):
+def test_a_request_to_send_nothing_is_obeyed_among_others(arm):
     too_many = [assign('enabled', False), *(
         assign(name, 0.25) for name in ('lookahead', 'damping.elbow'))]
     too_many += [assign('external_wrench_link', 'nowhere'), assign('wrench_frames', ['x'] * 5000)]
@@ -588,7 +587,7 @@ def test_the_request_to_send_nothing_is_obeyed_whatever_else_a_request_has(arm):
 
 @pytest.mark.parametrize('values', [
     (True, False), (False, True), ('no', False), (False, 'no'), (False, True, False)])
-def test_the_request_to_send_nothing_counts_if_enabled_is_named_twice(arm, values):
+def test_of_enabled_named_twice_the_value_false_counts(arm, values):
     results = callbacks(arm)('set_parameters', parameters=[
         assign('enabled', value) for value in values]).results
     assert [each.successful for each in results].count(True) == 1
@@ -597,14 +596,14 @@ def test_the_request_to_send_nothing_counts_if_enabled_is_named_twice(arm, value
     assert not arm.node.policy.settings.enabled
 
 
-def test_a_request_that_sets_all_or_nothing_names_no_parameter_twice(arm):
+def test_an_atomic_request_names_no_parameter_twice(arm):
     result = callbacks(arm)('set_parameters_atomically', parameters=[
         assign('enabled', False), assign('enabled', True)]).result
     assert result.reason == 'enabled is named twice in this request'
     assert arm.node.get_parameter('enabled').value is True
 
 
-def test_a_file_that_rclpy_has_read_is_loaded_like_the_values_that_were_written(arm, tmp_path):
+def test_a_file_read_by_rclpy_loads_the_written_values(arm, tmp_path):
     """Its reader makes a text of each value, and reads the text."""
     read = pytest.importorskip('rclpy.parameter').parameter_dict_from_yaml_file
     assert arm.set_parameter('damping.elbow', 1e-05).successful
@@ -623,7 +622,7 @@ def test_a_file_that_rclpy_has_read_is_loaded_like_the_values_that_were_written(
     assert {name: arm.node.get_parameter(name).value for name in values} == values
 
 
-def test_where_it_takes_too_long_to_seek_what_is_refused_the_rest_is_refused(arm, monkeypatch):
+def test_after_too_long_a_search_the_rest_is_refused(arm, monkeypatch):
     monkeypatch.setattr(parameter_requests, 'LONGEST_SEARCH', 0.0)
     one, other, first = callbacks(arm)('set_parameters', parameters=[
         assign('lookahead', 0.3), assign('external_wrench_link', 'nowhere'),
@@ -659,7 +658,7 @@ def test_values_in_a_file_that_are_too_long_are_refused(bench):
         bench(assumed_positions__elbow=[0.5] * 5000)
 
 
-def test_long_values_that_are_meant_for_other_nodes_do_not_keep_the_node_from_starting(bench):
+def test_long_values_for_other_nodes_do_not_prevent_the_start(bench):
     """A file may set parameters of all nodes (/**), as robot_description_semantic of MoveIt."""
     arm = bench(joints=JOINTS, robot_description_semantic='x' * 50_000, samples=[0.5] * 5000)
     arm.describe(ARM)
@@ -677,7 +676,7 @@ def test_more_changes_than_one_request_may_have_are_refused(arm, monkeypatch):
     assert not any(reasons(call('set_parameters', parameters=three)))  # one is left
 
 
-def test_values_are_not_copied_into_an_answer_as_often_as_they_are_asked_for(arm, capfd):
+def test_a_request_for_one_value_twice_is_refused(arm, capfd):
     capfd.readouterr()
     call = callbacks(arm)
     assert not call('get_parameters', names=['robot_description'] * 2).values
@@ -761,7 +760,7 @@ def test_the_number_of_payloads_is_bounded(arm, monkeypatch):
     assert set_payload(arm, 'other').success  # in place of that one
 
 
-def test_refusals_with_changing_texts_are_short_and_few_in_the_log(arm, capfd):
+def test_refusals_with_changing_texts_are_logged_shortly_and_rarely(arm, capfd):
     capfd.readouterr()
     for i in range(100):
         gives(arm, 'joint_trajectory', trajectory(2 * [f'{i}' + 'x' * 2000], 0))
@@ -771,7 +770,7 @@ def test_refusals_with_changing_texts_are_short_and_few_in_the_log(arm, capfd):
     assert max(map(len, lines)) < 1500
 
 
-def test_lines_that_were_omitted_are_counted_when_there_is_room_again(arm, monkeypatch, capfd):
+def test_omitted_lines_are_counted_when_there_is_room_again(arm, monkeypatch, capfd):
     monkeypatch.setattr(diagnostics, 'LINES_PERIOD', 1.0)
     for i in range(20):
         gives(arm, 'joint_trajectory', trajectory([f'{i}', f'{i}'], 0))
@@ -796,7 +795,7 @@ def described_links(links, moving):
         'chain', tuple(LinkDescription(f'link{i}') for i in range(links)), tuple(joints))
 
 
-def test_a_description_at_the_bounds_is_accepted_and_beyond_each_it_is_refused():
+def test_a_description_is_accepted_at_the_bounds_and_refused_beyond():
     bounds.check_description_size(bounds.MAX_DESCRIPTION_BYTES)
     with pytest.raises(DescriptionError, match='2097153 bytes; at most 2097152'):
         bounds.check_description_size(bounds.MAX_DESCRIPTION_BYTES + 1)
@@ -826,7 +825,7 @@ def _written(name, value):
     return f'{value:,}'.replace(',', ' ')
 
 
-def test_a_message_of_an_imu_leaves_no_garbage_and_makes_no_robot(arm, monkeypatch):
+def test_an_imu_message_leaves_no_garbage_and_makes_no_robot(arm, monkeypatch):
     """It comes up to a thousand times a second, beside the joint states."""
     assert arm.set_parameter('gravity_from_imu', True).successful
     arm.until(lambda: arm.subscription('imu'))

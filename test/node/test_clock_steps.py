@@ -52,7 +52,7 @@ def follow(arm, seconds=60.0):
 
 @pytest.mark.parametrize('step, words', [
     (5.0, 'set forward by 5.000 s'), (-5.0, 'set back by 5.000 s')])
-def test_a_clock_that_is_set_makes_no_step_of_the_effort(arm, step, words):
+def test_setting_the_clock_makes_no_step_of_the_effort(arm, step, words):
     before = arm.answer(JOINTS, Q)
     arm.clock.set_wall_clock(step)
     assert arm.answer(JOINTS, Q) == near(before)
@@ -61,7 +61,7 @@ def test_a_clock_that_is_set_makes_no_step_of_the_effort(arm, step, words):
     assert 'the trajectory in progress is discarded' in arm.told('system clock')
 
 
-def test_a_pause_of_the_process_is_no_step_of_the_clock(arm):
+def test_a_pause_of_the_process_is_no_clock_step(arm):
     arm.clock.stand_still(5.0)
     arm.answer(JOINTS, Q)
     assert status(arm) == 'FOLLOWING'
@@ -79,7 +79,7 @@ def test_a_trajectory_that_has_ended_is_still_held(bench):
     assert 'no trajectory was in progress; a trajectory that is still' in arm.told('system clock')
 
 
-def test_a_large_step_of_simulated_time_is_a_jump_and_a_small_one_is_not(bench):
+def test_only_a_large_step_of_simulated_time_is_a_jump(bench):
     arm = bench(
         joints=JOINTS, use_sim_time=True, path_tolerance=0.0, position_loop='present',
         state_timeout=9.0)
@@ -96,7 +96,7 @@ def test_a_large_step_of_simulated_time_is_a_jump_and_a_small_one_is_not(bench):
     assert not arm.told('system clock')
 
 
-def test_the_first_time_of_a_simulation_that_has_run_for_long_is_no_jump(bench, capfd):
+def test_the_first_simulated_time_is_no_jump(bench, capfd):
     arm = bench(joints=JOINTS, use_sim_time=True)
     set_time = time_setter(arm)
     set_time(1.7e9)
@@ -155,7 +155,7 @@ def test_a_clock_that_is_slewed_is_not_set(watched):
 
 
 @pytest.mark.parametrize('pause', [1.2 * SMALLEST_STEP, 5.0])
-def test_a_pause_between_the_readings_of_both_clocks_is_not_a_step(watched, pause):
+def test_a_pause_between_reading_both_clocks_is_no_step(watched, pause):
     clocks, now, steps = watched
     clocks.pauses = [pause, pause, pause]
     instant = now()

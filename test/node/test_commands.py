@@ -33,7 +33,7 @@ def gravity(q=Q):
     return [tau[1], tau[0]]
 
 
-def test_each_joint_state_is_answered_in_the_order_of_the_parameter(bench):
+def test_joint_states_are_answered_in_the_order_of_the_parameter(bench):
     arm = bench(joints=JOINTS, mode='gravity_compensation')
     arm.describe(ARM)
     for _ in range(5):
@@ -43,7 +43,7 @@ def test_each_joint_state_is_answered_in_the_order_of_the_parameter(bench):
     assert list(arm.efforts[0].name) == JOINTS
 
 
-def test_the_order_and_the_extra_names_of_joint_states_do_not_matter(bench):
+def test_order_and_extra_names_of_joint_states_do_not_matter(bench):
     arm = bench(joints=JOINTS, mode='gravity_compensation')
     arm.describe(ARM)
     effort = arm.answer(['wheel', 'elbow', 'shoulder'], [9.0, Q['elbow'], Q['shoulder']])
@@ -141,7 +141,7 @@ def test_a_bad_state_is_refused_and_counted(bench, names, positions, velocities)
     arm.answer(['shoulder', 'elbow'], [0.0, 0.0])
 
 
-def test_an_effort_beyond_the_limit_is_cut_to_the_limit_times_the_factor(bench):
+def test_an_effort_is_cut_to_the_limit_times_the_factor(bench):
     arm = bench(joints=JOINTS)
     arm.describe(ARM)
     arm.answer(['shoulder', 'elbow'], BALANCED)  # an arm that cannot be held is not started

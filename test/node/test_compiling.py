@@ -74,7 +74,7 @@ def test_the_first_robot_is_compiled_without_the_node_standing_still(bench, held
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text))
 
 
-def test_the_old_robot_goes_on_while_the_new_one_is_compiled(bench, held):
+def test_the_old_robot_goes_on_while_another_is_compiled(bench, held):
     old, new = rod(), rod()
     held['open'] = True
     node = bench(joints=['pin'], state_timeout=9.0)
@@ -92,7 +92,7 @@ def test_the_old_robot_goes_on_while_the_new_one_is_compiled(bench, held):
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(new))
 
 
-def test_of_two_robots_in_a_row_the_later_one_comes_into_force(bench, held):
+def test_of_two_robots_in_a_row_the_later_is_used(bench, held):
     node = bench(joints=['pin'])
     later = rod()
     node.begin_to_describe(rod())
@@ -111,7 +111,7 @@ def fail_to_compile(monkeypatch):
     return lambda: monkeypatch.setattr(WorkerProcess, 'ask', fail)
 
 
-def test_a_robot_that_cannot_be_compiled_is_refused_with_the_reason(bench, fail_to_compile):
+def test_where_compilation_fails_the_robot_is_refused_with_the_reason(bench, fail_to_compile):
     fail_to_compile()
     node = bench(joints=['pin'])
     node.begin_to_describe(rod())
@@ -158,7 +158,7 @@ def test_diagnostics_show_the_progress_and_the_log_both_ends(
 
 
 @pytest.mark.parametrize('period, lines', [(0.0, True), (3600.0, False)])
-def test_the_log_says_now_and_then_how_far_a_compilation_is(
+def test_the_log_says_repeatedly_how_far_a_compilation_is(
         bench, held, capfd, monkeypatch, period, lines):
     monkeypatch.setattr(build_report, 'PROGRESS_PERIOD', period)
     node = bench(joints=['pin'])
@@ -183,7 +183,7 @@ def test_of_a_robot_that_is_compiled_nothing_is_said(bench, held, capfd):
         assert not any(map(compilation, node.diagnostics)) or begins_and_ends_once == (1, 1)
 
 
-def test_a_request_that_is_replaced_is_not_said_to_be_compiled_any_more(bench, held):
+def test_a_replaced_request_is_no_longer_reported_as_being_compiled(bench, held):
     node = bench(joints=['pin'])
     compiled = rod()
     held['open'] = True
@@ -229,7 +229,7 @@ def rod_at_work(bench, held):
     return node, text
 
 
-def test_the_robot_goes_on_without_a_payload_until_it_is_compiled(rod_at_work, held):
+def test_until_a_payload_is_compiled_the_robot_goes_on_without(rod_at_work, held):
     node, text = rod_at_work
     reply = carry(node)
     assert reply.success and reply.message == 'will be used once it is compiled'
@@ -244,7 +244,7 @@ def test_the_robot_goes_on_without_a_payload_until_it_is_compiled(rod_at_work, h
     assert carry(node, name='second', remove=False).message == 'in use'  # the same link
 
 
-def test_a_payload_that_is_taken_back_before_it_is_compiled_never_counts(rod_at_work, held):
+def test_a_payload_removed_before_it_is_compiled_never_counts(rod_at_work, held):
     node, text = rod_at_work
     assert carry(node).success
     reply = carry(node, remove=True)
@@ -267,8 +267,7 @@ def test_the_transition_of_a_payload_counts_once_it_is_compiled(rod_at_work, hel
     assert node.answer(['pin'], [0.0]) == pytest.approx(weight(text), rel=0.1)
 
 
-def test_a_payload_that_cannot_be_compiled_is_said_and_the_robot_goes_on(
-        rod_at_work, held, fail_to_compile):
+def test_a_failed_compilation_of_a_payload_is_reported(rod_at_work, held, fail_to_compile):
     node, text = rod_at_work
     fail_to_compile()
     assert carry(node).success

@@ -54,7 +54,7 @@ def contact_forces(bench, seconds, **parameters):
     return np.array(forces)
 
 
-def test_with_the_shipped_values_a_contact_grows_to_twice_its_force_at_most(bench):
+def test_with_shipped_values_a_contact_force_at_most_doubles(bench):
     gain = SHIPPED['wrench_gain']
     forces = contact_forces(bench, 1.8)
     assert forces.max() <= 1.2 / (1.0 - gain) * PRESSING

@@ -112,7 +112,7 @@ DIFFERENCE = (Robot.from_urdf(ARM).gravity(Q, ON_A_WALL['gravity']) - GRAVITY).t
 
 @pytest.mark.parametrize('has_activity', [True, False])
 @pytest.mark.parametrize('kind', ['', GROUP])
-def test_an_arm_on_a_wall_holds_itself_until_the_whole_difference_is_there(
+def test_an_arm_that_holds_itself_first_gets_the_whole_difference(
         start_arm, start_controllers, has_activity, kind):
     """The first command after the activation is there before anybody reports the activation."""
     controllers = start_controllers(has_activity=has_activity)
@@ -144,8 +144,7 @@ def test_other_inactive_arms_are_sent_nothing(start_arm, start_controllers, para
     assert_silent(arm, controllers)
 
 
-def test_what_an_arm_adds_can_be_told_while_the_controller_is_inactive(
-        start_arm, start_controllers):
+def test_arm_gravity_can_be_set_while_the_controller_is_inactive(start_arm, start_controllers):
     controllers = start_controllers()
     controllers.switch(effort_controller='inactive')
     arm = start_arm(arm='ur', gravity=ON_A_WALL['gravity'])
@@ -162,7 +161,7 @@ OF_POSITIONS = ['shoulder/position', 'elbow/position']
 
 
 @pytest.mark.parametrize('are_both_there_before', [True, False])
-def test_an_arm_on_a_wall_does_not_hold_itself_beside_a_controller_of_positions(
+def test_beside_a_position_controller_an_arm_does_not_hold_itself(
         start_arm, start_controllers, are_both_there_before):
     controllers = start_controllers()
     controllers.types['positions'] = JTC
@@ -190,8 +189,7 @@ def test_beside_a_controller_of_positions_the_first_command_is_zero(
     assert 'together with the effort controller' in arm.node.policy.start_reason
 
 
-def test_beside_a_controller_of_positions_a_node_that_is_started_again_goes_on(
-        start_arm, start_controllers):
+def test_beside_a_position_controller_a_restarted_node_goes_on(start_arm, start_controllers):
     controllers = start_controllers()
     controllers.types['positions'] = JTC
     controllers.interfaces['positions'] = OF_POSITIONS
@@ -206,7 +204,7 @@ def test_beside_a_controller_of_positions_a_node_that_is_started_again_goes_on(
 
 @pytest.mark.parametrize('interfaces, is_silent', [
     (OF_POSITIONS, True), (['shoulder/effort', 'elbow/effort'], False)])
-def test_the_trajectory_controller_of_positions_stays_active_and_hands_over_nothing(
+def test_the_trajectory_controller_of_positions_hands_nothing_over(
         start_arm, start_controllers, interfaces, is_silent):
     controllers = start_controllers()
     controllers.types['positions'] = JTC

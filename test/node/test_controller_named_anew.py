@@ -43,7 +43,7 @@ def start(bench):
         controller.leave()
 
 
-def test_what_is_known_of_the_first_does_not_count_for_the_second(start):
+def test_answers_of_the_first_do_not_count_for_the_second(start):
     arm = start(first=JOINTS)
     assert arm.set_parameter('effort_controller', 'second').successful
     assert not arm.sends(JOINTS, Q)
@@ -51,7 +51,7 @@ def test_what_is_known_of_the_first_does_not_count_for_the_second(start):
     assert not arm.sends(JOINTS, Q)
 
 
-def test_the_joints_of_the_second_are_compared_though_the_first_fitted(start):
+def test_joints_of_the_second_are_compared_though_the_first_fitted(start):
     arm = start(first=JOINTS, second=JOINTS[::-1])
     assert arm.set_parameter('effort_controller', 'second').successful
     assert not arm.sends(JOINTS, Q)

@@ -83,7 +83,7 @@ def levels(arm):
 # ---- the effort controller ----------------------------------------------------------------------
 
 
-def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
+def test_nothing_is_sent_before_the_controller_tells_its_joints(start):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     arm.until(lambda: arm.told('effort_controller'))
@@ -104,8 +104,7 @@ def test_nothing_is_sent_before_the_joints_of_the_controller_are_known(start):
     ({'joint': 'shoulder'}, 'has no parameter joints'),
     ({'joints': JOINTS, 'command_interfaces': ['effort']}, 'is not an effort controller'),
 ])
-def test_a_controller_that_does_not_fit_is_sent_nothing_and_that_is_an_error(
-        start, parameters, said, capfd):
+def test_a_controller_that_does_not_fit_is_an_error(start, parameters, said, capfd):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, **parameters)
@@ -145,7 +144,7 @@ def test_a_controller_that_comes_back_is_looked_at_again(start):
     assert not sends(arm)
 
 
-def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_sent(start, readers):
+def test_a_controller_loaded_again_still_holds_what_was_sent(start, readers):
     """The hardware keeps the last command when a controller is unloaded and loaded again."""
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
@@ -164,8 +163,7 @@ def test_a_controller_that_comes_back_in_the_same_process_still_holds_what_was_s
     assert arm.commands[count] == pytest.approx(before)
 
 
-def test_a_controller_that_was_only_out_of_hearing_still_holds_what_was_sent(
-        start, readers, monkeypatch):
+def test_an_unheard_controller_still_holds_what_was_sent(start, readers, monkeypatch):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     controller = start_controller(arm, joints=JOINTS)
@@ -198,8 +196,7 @@ def pushed(start, monkeypatch):
     return arm, controller, gravity
 
 
-def test_while_the_services_of_the_controller_are_not_found_the_effort_fades_out(
-        start, readers, monkeypatch):
+def test_the_effort_fades_out_while_the_controller_is_missing(start, readers, monkeypatch):
     """The one missed look must not leave it with the effort of a motion for ever."""
     arm, _, gravity = pushed(start, monkeypatch)
     monkeypatch.setattr(Client, 'service_is_ready', lambda _: False)
@@ -210,8 +207,7 @@ def test_while_the_services_of_the_controller_are_not_found_the_effort_fades_out
 
 
 @pytest.mark.parametrize('is_disabled', [False, True])
-def test_to_a_controller_of_other_joints_not_even_a_final_fade_is_sent(
-        start, readers, monkeypatch, is_disabled):
+def test_a_controller_of_other_joints_gets_no_final_fade(start, readers, monkeypatch, is_disabled):
     arm, _, _ = pushed(start, monkeypatch)
     if is_disabled:
         arm.node.set_parameters([Parameter('enabled', value=False)])
@@ -226,7 +222,7 @@ def test_to_a_controller_of_other_joints_not_even_a_final_fade_is_sent(
 
 
 @pytest.mark.parametrize('joints', [3, True, [1, 2], 'shoulder'])
-def test_joints_that_are_no_names_are_those_of_another_kind_of_node(start, joints):
+def test_a_node_whose_joints_are_no_names_is_no_controller(start, joints):
     start_arm, start_controller = start
     arm = start_arm(effort_controller='effort_controller')
     start_controller(arm, joints=joints)

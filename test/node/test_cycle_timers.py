@@ -79,7 +79,7 @@ def test_timers_go_on_where_nothing_that_they_depend_on_changes(timers):
     assert [id(timer) for timer in timers.running] == before
 
 
-def test_timers_are_made_again_on_the_clock_that_counts_from_now_on(timers):
+def test_timers_are_made_anew_where_the_clock_changes(timers):
     timers.restart(100.0, state_timeout=0.2)
     timers.clocks.is_simulated = True
     assert timers.restart(100.0, state_timeout=0.2) == {

@@ -114,7 +114,7 @@ def test_a_state_of_all_joints_names_none(world, detail):
         ('info', f'{Status.FOLLOWING.value}; {detail}' if detail else Status.FOLLOWING.value)]
 
 
-def test_the_first_state_is_logged_at_once_on_a_machine_that_has_just_started(world):
+def test_the_first_state_is_logged_just_after_boot(world):
     world.now = 0.0
     world.under_test.decided(Decision(Status.GRAVITY))
     assert len(world.log) == 1
@@ -136,7 +136,7 @@ def test_the_same_state_of_another_joint_is_another(world):
     assert [joint in text for joint, (_, text) in zip(JOINTS, world.log)] == [True, True]
 
 
-def test_states_that_change_in_every_cycle_are_logged_once_a_period_and_the_last_is(world):
+def test_changing_states_are_logged_once_a_period_with_the_last(world):
     for turn in range(10):
         world.under_test.decided(Decision((Status.GRAVITY, Status.FOLLOWING)[turn % 2]))
         world.now += 0.01 * PERIOD
@@ -149,7 +149,7 @@ def test_states_that_change_in_every_cycle_are_logged_once_a_period_and_the_last
 # ---- the start, and gaps of joint states --------------------------------------------------------
 
 
-def test_what_other_nodes_have_to_start_first_is_a_warning_only_after_a_while(world):
+def test_waiting_for_other_nodes_becomes_a_warning_later(world):
     world.under_test.robot = 'arm'
     world.under_test.waiting('effort_controller', "'arm' is not available")
     world.under_test.waiting('robot', 'waiting for a robot_description')
@@ -187,7 +187,7 @@ def gap(world, length):
 
 
 @pytest.mark.parametrize('number, told', [(1, 'once more'), (3, '3 more times')])
-def test_gaps_that_do_not_end_are_counted_after_the_first_one(world, number, told):
+def test_endless_gaps_are_counted_after_the_first_one(world, number, told):
     world.under_test.decided(WITH_STATES)
     world.tick()
     gap(world, 0.3)
@@ -235,7 +235,7 @@ def test_another_decision_after_a_gap_that_is_not_logged_is(world):
     assert world.levels == ['warning']
 
 
-def test_efforts_that_are_limited_are_noticed_by_joint_until_a_period_after_the_last(world):
+def test_limited_efforts_are_noticed_by_joint_for_a_period(world):
     flags = LimitFlags(
         JOINTS, np.array([True, False]), np.array([False, True]), np.array([False, False]))
     world.under_test.decided(Decision(Status.GRAVITY, effort=EFFORT, limited=flags))
@@ -251,7 +251,7 @@ def test_efforts_that_are_limited_are_noticed_by_joint_until_a_period_after_the_
     assert not told.keys() & world.values.keys()
 
 
-def test_the_share_of_commands_that_the_rate_limit_delays_is_counted(world):
+def test_commands_limited_in_rate_are_counted_with_their_share(world):
     none = np.array([False, False])
     late = LimitFlags(JOINTS, none, none, np.array([False, True]))
     other = LimitFlags(JOINTS, np.array([False, True]), none, none)
@@ -265,7 +265,7 @@ def test_the_share_of_commands_that_the_rate_limit_delays_is_counted(world):
 # ---- notices ------------------------------------------------------------------------------------
 
 
-def test_a_notice_is_logged_when_it_comes_and_when_it_goes(world):
+def test_a_notice_is_logged_at_its_beginning_and_end(world):
     world.under_test.decided(Decision(Status.GRAVITY))
     world.log.clear()
     for text in ('too hot', 'too hot', '', ''):
@@ -274,7 +274,7 @@ def test_a_notice_is_logged_when_it_comes_and_when_it_goes(world):
     assert all('motor' in text and 'too hot' in text for _, text in world.log)
 
 
-def test_a_notice_makes_of_what_is_well_a_warning_and_is_shown(world):
+def test_a_notice_turns_ok_into_a_warning(world):
     world.under_test.decided(Decision(Status.GRAVITY))
     world.under_test.notice('motor', 'too hot')
     assert world.status.level == WARN
@@ -285,7 +285,7 @@ def test_a_notice_makes_of_what_is_well_a_warning_and_is_shown(world):
     assert 'motor' not in world.values
 
 
-def test_a_notice_of_an_error_is_one_whatever_the_state_and_stands_in_the_message(world):
+def test_an_error_notice_sets_level_and_message(world):
     world.under_test.notice('motor', 'burnt', is_error=True)
     assert world.levels == ['error']
     assert world.status.level == ERROR
@@ -307,7 +307,7 @@ def test_findings_about_the_model_are_a_warning_and_numbered(world):
 @pytest.mark.parametrize('topic', [
     'imu', 'robot_description', 'model', 'parameters', 'joint_trajectory', 'effort_controller',
     'trajectory_controller'])
-def test_refusals_are_counted_and_said_again_only_where_they_are_rare(world, topic):
+def test_refusals_are_counted_and_only_rare_ones_are_repeated(world, topic):
     for reason in ('one', 'another', 'another'):
         world.under_test.refused(topic, ValueError(reason))
     stays = topic != 'imu'
@@ -320,7 +320,7 @@ def test_refusals_are_counted_and_said_again_only_where_they_are_rare(world, top
     assert topic not in world.values
 
 
-def test_the_exit_of_a_worker_is_reported_on_the_next_turn(world):
+def test_a_worker_exit_is_reported_on_the_next_turn(world):
     world.under_test.worker_exited('builds models', 'signal 9')
     assert world.log == []
     world.tick()

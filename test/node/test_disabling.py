@@ -36,7 +36,7 @@ def arm(bench):
     return arm
 
 
-def test_what_would_not_hold_the_arm_waits_until_nothing_is_sent(arm):
+def test_settings_that_drop_the_arm_wait_until_nothing_is_sent(arm):
     policy, factor = arm.node.policy, 0.001
     assert not arm.set_parameter('effort_limit_factor', factor).successful
     assert arm.node.set_parameters_atomically([

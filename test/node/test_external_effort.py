@@ -62,7 +62,7 @@ def heard_on(arm, kind, topic):
     return heard
 
 
-def test_the_external_effort_comes_by_name_with_the_wrench_and_the_contact(bench):
+def test_external_efforts_come_with_their_wrench_and_contact(bench):
     arm = Arm(bench(**OBSERVING))
     efforts = heard_on(arm, JointState, 'external_effort')
     wrenches = heard_on(arm, WrenchStamped, 'external_wrench')
@@ -83,8 +83,7 @@ def test_the_external_effort_comes_by_name_with_the_wrench_and_the_contact(bench
     assert arm.bench.told('contact') == ''
 
 
-def test_nothing_is_observed_while_nobody_listens_and_no_reaction_is_asked_for(
-        bench, monkeypatch):
+def test_nothing_is_observed_where_neither_listeners_nor_reactions_need_it(bench, monkeypatch):
     arm = Arm(bench(**OBSERVING))
     monkeypatch.setattr(Policy, 'observe', lambda *_: pytest.fail('nobody listens'))
     monkeypatch.setattr(Robot, 'joint_momentum', property(lambda _: pytest.fail('a kernel')))
@@ -124,7 +123,7 @@ def noted_in(called, name):
 
 
 @pytest.mark.parametrize('reaction, first', [('none', 'decide'), ('hold', 'observe')])
-def test_a_command_waits_for_the_observation_only_where_it_may_react(
+def test_commands_wait_only_for_observations_that_may_change_them(
         bench, monkeypatch, reaction, first):
     arm = Arm(bench(**OBSERVING, contact_reaction=reaction))
     heard_on(arm, JointState, 'external_effort')
@@ -135,7 +134,7 @@ def test_a_command_waits_for_the_observation_only_where_it_may_react(
     assert called[0] == first and {*called} == {'decide', 'observe'}
 
 
-def test_a_contact_ends_what_is_followed_until_the_node_is_enabled(bench):
+def test_a_contact_ends_the_motion_until_the_node_is_enabled(bench):
     arm = Arm(bench(**OBSERVING, contact_reaction='hold'))
     arm.step(count=5)
     arm.bench.send_trajectory(NAMES, [(90.0, [1.0, 1.0])])

@@ -183,7 +183,7 @@ def test_the_reply_is_what_the_filler_says(arm):
     assert told.payload_time == expected.payload.decided_by.time
 
 
-def test_gravity_and_the_share_of_the_limits_are_those_in_use(arm):
+def test_gravity_and_share_of_the_limits_are_those_in_use(arm):
     assert arm.set_parameter('gravity', [9.81, 0.0, 0.0]).successful
     assert arm.set_parameter('effort_limit_factor', 0.02).successful
     reply = fill(arm)
@@ -236,7 +236,7 @@ def test_points_without_velocities_are_warned_about(arm):
     assert list(reply.report.motion.velocity_jump_times) == [0.0, 1.0, 2.0]
 
 
-def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
+def test_a_later_motion_sets_out_from_the_measured_state(arm):
     later = [(1.0, [0.5, 0.2])]
     reply = fill(arm, later)
     assert not reply.success and "position of joint 'shoulder' is not known" in reply.message
@@ -248,7 +248,7 @@ def test_a_motion_that_begins_later_sets_out_from_the_measured_state(arm):
         reply.trajectory, fill_efforts(ARM_ROBOT, JOINTS, plan(later), start))
 
 
-def test_a_motion_cannot_set_out_from_a_state_that_is_old():
+def test_a_motion_cannot_set_out_from_an_old_state():
     policy = Policy(ARM_ROBOT, Settings(state_timeout=0.1))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))
     later = Fill.Request(trajectory=message([(1.0, [0.5, 0.2])]))
@@ -266,7 +266,7 @@ def test_a_gripper_that_is_measured_may_move_from_the_start(bench):
     assert list(reply.trajectory.points[0].positions) == [0.01, 0.1, 0.2]
 
 
-def test_a_start_that_is_given_counts_more_than_the_measured_state(arm):
+def test_a_given_start_counts_more_than_the_measured_state(arm):
     arm.answer(JOINTS, [0.1, 0.2], velocities=[0.3, 0.4])
     later = [(1.0, [0.5, 0.2])]
     reply = fill(arm, later, start=JointState(name=['elbow'], position=[-1.0]))
@@ -378,7 +378,7 @@ def test_what_the_arm_adds_by_itself_is_left_out():
     assert_same_points(reply.trajectory, filled)
 
 
-def test_a_tilted_arm_gets_the_gravity_that_it_does_not_add():
+def test_a_tilted_arm_gets_the_gravity_it_lacks():
     tilted, upright = (9.81, 0.0, 0.0), (0.0, 0.0, -9.81)
     robot = ARM_ROBOT.with_gravity(tilted)
     settings = Settings(arm=Arm.UR, gravity=tilted, arm_gravity=upright)
@@ -469,14 +469,14 @@ def test_without_a_position_to_hold_the_request_is_refused(context, said):
     {'rules': ControllerRules(allow_partial_joints_goal=False)},
     {'joints': ('elbow',)},
 ])
-def test_a_joint_that_the_controller_lacks_or_does_not_accept_is_not_added(context):
+def test_only_joints_that_the_controller_accepts_are_added(context):
     context = beside(**context)
     reply = filled_elbow(context, start=JointState(name=['shoulder'], position=[0.3]))
     assert reply.success and reply.message == ''
     assert list(reply.trajectory.joint_names) == ['elbow']
 
 
-def test_a_controller_that_starts_from_its_reference_gets_a_first_point_there():
+def test_a_start_from_the_reference_gets_a_first_point_there():
     from_reference = ControllerRules(interpolate_from_desired_state=True)
     request = Fill.Request(trajectory=message(LATER))
     for rules, first in ((from_reference, [0.1, 0.2]), (ControllerRules(), [0.11, 0.21])):
@@ -485,7 +485,7 @@ def test_a_controller_that_starts_from_its_reference_gets_a_first_point_there():
         assert list(points[0].positions) == pytest.approx(first)
 
 
-def test_a_refusal_says_that_a_state_is_stale_and_not_that_it_is_unknown():
+def test_a_refusal_calls_an_old_state_stale_and_not_unknown():
     request = Fill.Request(trajectory=message(LATER))
     reply = fill_answer.answer(request, ARM_ROBOT, beside(now=2.0))
     assert not reply.success
@@ -536,8 +536,7 @@ def answer_of_process(question):
 
 
 @pytest.mark.parametrize('comes', [True, False])
-def test_the_wait_begins_when_the_process_has_refused_a_stale_state(
-        measured, fill_later, monkeypatch, comes):
+def test_the_wait_begins_with_the_refusal_of_the_process(measured, fill_later, monkeypatch, comes):
     now, asked = [1.2], []
 
     def ask(self, question):

@@ -153,8 +153,7 @@ def peer(node):
     peer.close()
 
 
-def test_node_sends_efforts_and_attaches_a_payload_where_nothing_can_be_written(
-        node, peer, tmp_path):
+def test_the_node_works_where_nothing_can_be_written(node, peer, tmp_path):
     interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
     process, log = node
     peer.until(lambda: peer.values)  # the node runs

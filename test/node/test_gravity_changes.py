@@ -48,19 +48,19 @@ def turn(arm, vector, **more):
     return arm.call(interfaces.SetGravity, 'set_gravity', gravity=gravity, **more)
 
 
-def test_it_goes_over_in_the_time_that_the_request_asks_for(arm):
+def test_the_request_says_how_long_the_transition_takes(arm):
     before = arm.answer(JOINTS, Q)
     assert turn(arm, ACROSS, transition_time=60.0).success
     np.testing.assert_allclose(arm.answer(JOINTS, Q), before, atol=1e-2)
 
 
-def test_without_a_time_in_the_request_it_goes_over_in_that_of_the_parameter(arm):
+def test_without_a_requested_time_that_of_the_parameter_counts(arm):
     assert turn(arm, ACROSS).success
     np.testing.assert_allclose(
         arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS), rtol=1e-9)
 
 
-def test_a_gravity_that_the_robot_in_use_cannot_hold_is_not_called_in_use(arm):
+def test_gravity_that_cannot_be_held_is_not_called_in_use(arm, monkeypatch):
     """While another robot is built, a parameter may be meant for that one, and is stored."""
     before = arm.answer(JOINTS, Q)
     monkeypatch.setattr(ModelWorker, 'take', lambda _: None)
@@ -74,7 +74,7 @@ def test_a_gravity_that_the_robot_in_use_cannot_hold_is_not_called_in_use(arm):
     assert arm.answer(JOINTS, Q) == pytest.approx(before)
 
 
-def test_the_time_of_one_request_is_not_that_of_the_next(arm):
+def test_each_request_has_a_time_of_its_own(arm):
     assert turn(arm, [0.0, 0.0, -9.81], transition_time=60.0).success  # changes nothing
     assert arm.set_parameter('blend_time', 0.0).successful
     assert not turn(arm, [np.nan, 0.0, 0.0], transition_time=60.0).success
@@ -83,7 +83,7 @@ def test_the_time_of_one_request_is_not_that_of_the_next(arm):
         arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS), rtol=1e-9)
 
 
-def test_an_arm_on_a_wall_is_sent_what_its_own_compensation_lacks(arm):
+def test_an_arm_on_a_wall_gets_what_its_compensation_lacks(arm):
     assert arm.set_parameter('arm', 'ur').successful
     assert arm.answer(JOINTS, Q) == pytest.approx([0.0, 0.0], abs=1e-12)
     assert turn(arm, ACROSS).success
@@ -95,7 +95,7 @@ def test_an_arm_on_a_wall_is_sent_what_its_own_compensation_lacks(arm):
     assert arm.node.policy.robot is made_by  # nothing was built for it
 
 
-def test_gravity_is_not_turned_for_an_arm_that_goes_on_as_if_it_stood_upright(arm):
+def test_gravity_is_not_turned_while_arm_gravity_is_missing(arm):
     assert arm.set_parameter('arm', 'franka').successful
     reply = turn(arm, ACROSS)
     assert not reply.success
@@ -117,13 +117,13 @@ def test_the_gravity_of_the_arm_comes_in_by_and_by(arm):
     np.testing.assert_allclose(arm.answer(JOINTS, Q), [0.0, 0.0], atol=0.1)
 
 
-def test_an_arm_that_adds_no_gravity_has_none_of_its_own(arm):
+def test_an_arm_that_adds_no_gravity_accepts_no_arm_gravity(arm):
     refused = arm.set_parameter('arm_gravity', [0.0, 0.0, -9.81])
     assert not refused.successful
     assert 'the whole gravity is sent' in refused.reason
 
 
-def test_what_was_measured_in_the_axes_of_one_root_link_does_not_count_for_another(arm):
+def test_gravity_measured_for_one_root_link_does_not_count_elsewhere(arm):
     assert arm.set_parameter('gravity_time_constant', 0.0).successful
     assert arm.set_parameter('gravity_tolerance', 3.15).successful
     assert arm.set_parameter('gravity_from_imu', True).successful

@@ -70,7 +70,7 @@ def ago(monkeypatch):
     return times.ago
 
 
-def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, joy, ago):
+def test_a_delayed_press_counts_from_its_reception(bench, joy, ago):
     arm = bench(**GUIDED, dead_man_button=1, dead_man_timeout=1.0)
     arm.describe(ARM)
     press = joy(arm)
@@ -82,7 +82,7 @@ def test_a_press_that_waited_for_its_callback_counts_from_its_reception(bench, j
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
 
 
-def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench, joy, ago):
+def test_a_press_before_a_process_stop_does_not_count_afterwards(bench, joy, ago):
     """The thread that notes when messages are received was stopped too."""
     arm = bench(**{**GUIDED, 'state_timeout': 10.0}, dead_man_button=1, dead_man_timeout=1.0)
     arm.describe(ARM)
@@ -99,7 +99,7 @@ def test_a_press_from_before_a_stop_of_the_process_does_not_count_after_it(bench
     arm.until(lambda: press(0, 1) or arm.sends(JOINTS, Q))
 
 
-def test_a_button_that_the_joystick_does_not_have_is_refused_and_named(bench, joy):
+def test_a_button_that_does_not_exist_is_refused_and_named(bench, joy):
     arm = bench(**GUIDED, dead_man_button=7)
     arm.describe(ARM)
     press = joy(arm)
@@ -121,7 +121,7 @@ def test_only_commands_are_in_the_unit_of_the_drives(bench):
     np.testing.assert_allclose(arm.commands[-1], GRAVITY * [1.0, -0.5], rtol=1e-12)
 
 
-def test_damping_and_end_stops_are_added_while_the_arm_is_guided(bench):
+def test_a_guided_arm_is_damped_and_has_end_stops(bench):
     arm = bench(**GUIDED, guiding_damping__shoulder=0.4, end_stop_stiffness__elbow=20.0,
                 position_limit_margin=2.9)
     arm.describe(ARM)

@@ -131,7 +131,7 @@ def beside(bench):
 GRAVITY = Robot.from_urdf(ARM).gravity(POSE)
 
 
-def test_the_service_sends_a_goal_that_blends_to_the_effort_of_the_reference(beside):
+def test_the_goal_blends_to_the_effort_of_the_reference(beside):
     held = beside()
     reply = held.hold()
     assert reply.success, reply.message
@@ -157,7 +157,7 @@ def test_the_service_waits_for_the_end_of_a_long_blend(beside, monkeypatch):
     assert reply.success, reply.message
 
 
-def test_where_the_commanded_effort_has_feedback_in_it_nothing_is_blended(beside):
+def test_commanded_efforts_with_feedback_are_not_blended(beside):
     held = beside(omitted_joints_stay_where_commanded=False)
     assert not ControllerRules.from_parameters(
         {'command_interfaces': ['effort']}).omitted_joints_stay_where_commanded
@@ -187,13 +187,13 @@ def test_the_service_refuses_with_the_reason(beside, change, said):
     assert not reply.success and said in reply.message
 
 
-def test_commands_in_the_units_of_the_drives_are_not_replaced_by_efforts(beside):
+def test_commands_in_drive_units_are_not_replaced_by_efforts(beside):
     held = beside(command_scale__shoulder=0.55)
     reply = held.hold()
     assert not reply.success and 'command_scale' in reply.message
 
 
-def test_a_goal_that_was_executed_when_the_controller_crashed_is_executed_no_more(beside):
+def test_no_goal_is_active_after_a_crash_of_the_controller(beside):
     held = beside()
     held.goals.on_status({b'goal': GoalState.EXECUTING})
     assert not held.hold().success
@@ -202,8 +202,7 @@ def test_a_goal_that_was_executed_when_the_controller_crashed_is_executed_no_mor
     assert reply.success, reply.message
 
 
-def test_another_process_that_offers_the_action_is_known_before_its_first_status(
-        beside, monkeypatch):
+def test_another_action_server_is_known_before_its_first_status(beside, monkeypatch):
     monkeypatch.setattr(controller_goals, 'ActionClient', Mock())  # may not be installed
     arm = beside().arm
     received = []
@@ -223,7 +222,7 @@ def test_another_process_that_offers_the_action_is_known_before_its_first_status
     goals.close()
 
 
-def test_the_end_of_the_node_does_not_wait_for_the_controller(beside, monkeypatch):
+def test_the_node_ends_without_waiting_for_the_controller(beside, monkeypatch):
     monkeypatch.setattr(hold_service, 'LONGEST_ANSWER', 1e6)
     held = beside()
     held.goals.said = None
@@ -245,7 +244,7 @@ def test_by_default_nothing_is_sent_after_an_abort(beside):
     assert held.goals.sent == []
 
 
-def test_after_an_abort_and_an_activation_the_effort_is_replaced_once(beside):
+def test_an_abort_and_an_activation_replace_the_effort_once(beside):
     held = beside(hold_after_goal=True)
     held.arm.until(lambda: len(held.goals.sent) == 1)  # the activation
     held.interrupt()

@@ -95,8 +95,7 @@ def test_a_motion_beyond_the_limits_is_not_returned(bench, example, user, monkey
         example.filled(user, motion(2))
 
 
-def test_what_is_executed_is_the_filled_trajectory_and_no_copy_of_less(
-        example, user, monkeypatch):
+def test_the_filled_trajectory_itself_is_executed(example, user, monkeypatch):
     monkeypatch.setattr(example, 'ActionClient', MoveGroup)
     monkeypatch.setattr(example, '_awaited', lambda node, future: future)
     trajectory = motion(2)

@@ -103,7 +103,7 @@ SENSED = {
         policy.measured_gravity.received == pytest.approx(time, abs=1e-6))),
     'controller_state': (controller_state, 'controller_state_timeout', lambda policy, time: (
         policy.motion.controller.memory.received == pytest.approx(time, abs=1e-6)))}
-"""By topic: a message, the parameter that says how old it may be, and whether it was received then."""
+"""By topic: a message, the parameter for its timeout, and whether it was received at a time."""
 
 
 @pytest.mark.parametrize('topic', SENSED)
@@ -119,7 +119,7 @@ def test_the_age_of_a_message_counts_from_its_reception(arm, topic):
 
 
 @pytest.mark.parametrize('topic', SENSED)
-def test_a_message_from_before_a_stop_of_the_process_is_not_used_after_it(arm, topic):
+def test_messages_from_before_a_process_stop_are_not_used_afterwards(arm, topic):
     message = SENSED[topic][0]
     for _ in range(3):
         give(arm, topic, message())
@@ -143,7 +143,7 @@ def test_a_trajectory_begins_at_its_reception(arm, waited):
     assert begun(arm) == pytest.approx(waited, abs=1e-6)
 
 
-def test_a_trajectory_that_arrived_while_the_process_was_stopped_began_then(arm):
+def test_a_trajectory_that_arrived_during_a_process_stop_began_then(arm):
     """The controller has started it at once."""
     give(arm, 'imu', imu())  # without which no effort starts
     stop(arm)
@@ -154,7 +154,7 @@ def test_a_trajectory_that_arrived_while_the_process_was_stopped_began_then(arm)
     assert arm.status() is Status.FOLLOWING
 
 
-def test_a_trajectory_of_which_it_is_not_known_when_it_has_begun_is_refused(arm):
+def test_a_trajectory_of_unknown_begin_is_refused(arm):
     """The clock of its publisher's host is another one."""
     stop(arm)
     give(arm, 'joint_states', JointState(name=JOINTS, position=Q))

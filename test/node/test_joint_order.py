@@ -40,8 +40,7 @@ def send_states_until(arm, condition):
     arm.until(is_met)
 
 
-def test_the_joints_of_a_controller_that_only_the_topic_names_are_compared(
-        start_arm, start_controllers):
+def test_joints_of_a_controller_named_by_the_topic_are_compared(start_arm, start_controllers):
     controllers = start_controllers(parameters=OTHER_ORDER)
     arm = start_arm()
     said = "'/robot/effort_controller' has the joints elbow, shoulder; those of this node are"
@@ -55,8 +54,7 @@ def test_the_joints_of_a_controller_that_only_the_topic_names_are_compared(
     assert controllers.first_command(arm) == pytest.approx(GRAVITY[::-1])
 
 
-def test_a_controller_that_appears_is_sent_nothing_before_its_joints_are_known(
-        start_arm, start_controllers):
+def test_a_new_controller_is_sent_nothing_before_telling_its_joints(start_arm, start_controllers):
     arm = start_arm()
     arm.answer(JOINTS, Q)  # it runs, and nobody receives
     controllers = start_controllers(parameters=OTHER_ORDER)
@@ -64,7 +62,7 @@ def test_a_controller_that_appears_is_sent_nothing_before_its_joints_are_known(
     assert controllers.flush(arm) == 0
 
 
-def test_a_controller_that_is_loaded_again_at_once_is_asked_anew(
+def test_a_controller_loaded_again_at_once_is_asked_anew(
         start_arm, start_controllers, monkeypatch):
     monkeypatch.setattr(monitor, 'PERIOD', 60.0)  # only what the graph tells counts
     controllers = start_controllers()
@@ -83,7 +81,7 @@ def test_a_controller_that_is_loaded_again_at_once_is_asked_anew(
 
 
 @pytest.mark.parametrize('parameters', [None, {'baud_rate': 1000000}])
-def test_a_driver_without_a_parameter_joints_is_sent_efforts_and_that_is_said_once(
+def test_a_driver_that_tells_no_joints_is_sent_efforts(
         start_arm, start_controllers, monkeypatch, capfd, parameters):
     if parameters is None:  # it never answers
         monkeypatch.setattr(receivers, 'LONGEST_WAIT', 0.2)
@@ -144,8 +142,7 @@ def test_joints_cannot_change_while_efforts_are_sent(start_arm, start_controller
     assert arm.set_parameter('joints', joints).successful
 
 
-def test_after_another_order_of_the_joints_the_last_command_is_no_evidence(
-        start_arm, start_controllers):
+def test_after_reordering_joints_the_last_command_is_no_evidence(start_arm, start_controllers):
     controllers = start_controllers(parameters={'baud_rate': 1})
     arm = start_arm(blend_time=60.0)
     assert controllers.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)

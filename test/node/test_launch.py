@@ -128,7 +128,7 @@ def test_a_configuration_brings_its_parameters_and_topics(name, differing):
         differing)
 
 
-def test_the_demo_starts_the_controllers_of_ros2_control_over_mock_hardware():
+def test_the_demo_starts_ros2_control_over_mock_hardware():
     started = Started('demo.launch.py', ros2_control='true')
     assert [node.node_executable for node in started.nodes] == [
         'robot_state_publisher', 'ros2_control_node', 'spawner', 'inverse_dynamics_node']
@@ -137,7 +137,7 @@ def test_the_demo_starts_the_controllers_of_ros2_control_over_mock_hardware():
 
 
 @pytest.mark.parametrize('arguments', [{'robot': 'ur5'}, {'namespace': 'left'}])
-def test_the_demo_with_ros2_control_is_of_one_arm_without_a_namespace(arguments):
+def test_the_ros2_control_demo_has_one_arm_without_namespace(arguments):
     with pytest.raises(ValueError, match=f'ros2_control:=true .*{[*arguments.values()][0]}'):
         Started('demo.launch.py', ros2_control='true', **arguments)
 
@@ -166,7 +166,7 @@ def test_the_managed_node_is_started_with_the_same_arguments(name):
 
 
 @pytest.mark.parametrize('managed', ['false', 'true'])
-def test_the_node_is_started_again_after_a_crash_only_where_that_is_wanted(managed):
+def test_the_node_respawns_only_where_that_is_wanted(managed):
     node = Started('ur.launch.py', managed=managed).nodes[-1]
     assert not node._ExecuteLocal__respawn
     node = Started('ur.launch.py', managed=managed, respawn='true').nodes[-1]

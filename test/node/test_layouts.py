@@ -82,7 +82,7 @@ def test_the_subscriber_of_plotjuggler_is_told_the_topic():
     assert subscriber.find('selected_topics').attrib['value'] == CURVES['PlotJuggler'][0][0]
 
 
-def test_the_splitters_of_plotjuggler_have_as_many_plots_as_they_say():
+def test_splitters_of_plotjuggler_have_as_many_plots_as_stated():
     for splitter in PLOTJUGGLER.iter('DockSplitter'):
         assert len(splitter) == int(splitter.attrib['count'])
         assert len(splitter.attrib['sizes'].split(';')) == len(splitter)

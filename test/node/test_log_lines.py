@@ -29,7 +29,7 @@ def send_to(arm, topic, send, *arguments):
     arm.until(lambda: arm.refused(topic) > refused)
 
 
-def test_a_second_description_is_refused_with_a_line_of_its_own(bench, capfd):
+def test_each_refused_description_has_a_log_line_of_its_own(bench, capfd):
     arm = bench(joints=JOINTS)
     arm.describe(ARM.replace('mass value="1.0"', 'mass value="light"', 1))
     arm.describe(ARM.replace('type="revolute"', 'type="elastic"', 1))
@@ -39,7 +39,7 @@ def test_a_second_description_is_refused_with_a_line_of_its_own(bench, capfd):
     assert log.count('elastic') == 1
 
 
-def test_a_robot_that_cannot_be_driven_at_all_is_an_error(bench, capfd):
+def test_a_robot_that_cannot_be_driven_is_an_error(bench, capfd):
     arm = bench(joints=['shoulder', 'elbw'])
     arm.describe(ARM)
     log = capfd.readouterr().err
@@ -48,7 +48,7 @@ def test_a_robot_that_cannot_be_driven_at_all_is_an_error(bench, capfd):
     assert 'elbow' in error
 
 
-def test_another_robot_that_cannot_be_driven_is_a_warning_while_one_is(bench, capfd):
+def test_beside_a_driven_robot_an_unusable_one_is_a_warning(bench, capfd):
     arm = bench(joints=JOINTS)
     arm.describe(ARM)
     arm.describe(ARM.replace('type="revolute"', 'type="elastic"', 1))
@@ -57,7 +57,7 @@ def test_another_robot_that_cannot_be_driven_is_a_warning_while_one_is(bench, ca
     assert '[ERROR]' not in log
 
 
-def test_a_second_trajectory_is_refused_with_a_line_of_its_own_and_the_end_is_said(bench, capfd):
+def test_each_refused_trajectory_has_a_log_line_of_its_own(bench, capfd):
     arm = bench(joints=JOINTS, state_timeout=10.0)
     arm.describe(ARM)
     arm.answer(JOINTS, Q)

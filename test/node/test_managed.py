@@ -287,7 +287,7 @@ def test_an_unconfigured_node_goes_on_with_an_invalid_parameter(bench, name, val
 
 @pytest.mark.parametrize('name, value', [
     ('state_depth', 'x'), ('state_depth', 0), ('executor', 'nonsense'), ('thread_priority', 200)])
-def test_an_invalid_parameter_that_cannot_be_set_later_is_refused_at_the_start(name, value):
+def test_an_invalid_read_only_parameter_is_refused_at_the_start(name, value):
     with pytest.raises(ArgumentError, match=name):
         ManagedInverseDynamicsNode(parameter_overrides=[Parameter(name, value=value)])
 
@@ -304,7 +304,7 @@ class StrictNode(ManagedInverseDynamicsNode):
         super().add_on_set_parameters_callback(callback)
 
 
-def test_an_initial_value_stays_refused_where_another_callback_refuses_the_change():
+def test_an_initial_value_stays_refused_until_it_is_changed():
     node = StrictNode(parameter_overrides=[Parameter('state_timeout', value=-1.0)])
     try:
         node.may_change = False
@@ -324,7 +324,7 @@ def test_the_clock_that_was_chosen_before_the_configuration_is_used(bench, is_si
 
 
 @pytest.mark.parametrize('last', ['parameter', 'topic'])
-def test_the_description_of_the_parameter_is_used_also_after_a_cleanup(managed, last):
+def test_the_description_of_the_parameter_outlasts_a_cleanup(managed, last):
     arm = managed()
     arm.describe(ARM)
     assert arm.set_parameter('robot_description', ARM_WITH_GRIPPER).successful
@@ -338,7 +338,7 @@ def test_the_description_of_the_parameter_is_used_also_after_a_cleanup(managed, 
     assert arm.node.policy.robot.name == 'arm_with_gripper'
 
 
-def test_who_withholds_another_robot_is_activated_again_with_the_one_in_use(managed):
+def test_while_another_robot_is_withheld_the_old_one_is_activated(managed):
     arm = managed(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     assert change(arm, ACTIVATE)
@@ -378,7 +378,7 @@ def test_another_robot_after_a_cleanup(managed):
         Robot.from_urdf(ARM_WITH_GRIPPER).gravity(q), abs=1e-12)
 
 
-def test_time_without_a_robot_counts_as_time_in_which_the_process_runs(managed, monkeypatch):
+def test_the_process_runs_also_while_there_is_no_robot(managed, monkeypatch):
     arm = managed(joints=JOINTS, state_timeout=0.1)
     assert change(arm, CLEAN_UP)
     gaps = []
@@ -431,7 +431,7 @@ def refusal(arm, capfd) -> str:
     return line
 
 
-def test_an_activation_with_an_older_robot_than_the_refused_one_is_refused(managed, capfd):
+def test_activation_is_refused_while_the_newest_robot_is_refused(managed, capfd):
     arm = managed(joints=JOINTS)
     arm.describe(ARM)
     arm.describe('<robot')
@@ -460,7 +460,7 @@ def test_the_description_of_another_robot_is_used_after_a_deactivation(managed):
         list(arm.efforts[-1].effort) == pytest.approx(needed, abs=1e-12)))
 
 
-def test_an_activation_waits_for_the_newer_robot_and_sends_nothing_for_the_older(managed):
+def test_an_activation_sends_nothing_for_the_older_robot(managed, monkeypatch):
     arm = managed(joints=JOINTS, start_from='zero')
     arm.describe(ARM)
     with monkeypatch.context() as patch:
@@ -553,7 +553,7 @@ def test_after_a_defect_in_a_transition_it_fades_out(managed, monkeypatch, trans
 
 # ---- enabled ------------------------------------------------------------------------------------
 
-def test_enable_counts_within_the_active_state_and_its_reply_names_the_other(managed):
+def test_enable_counts_while_active_and_else_names_the_state(managed):
     arm = managed(joints=JOINTS)
     arm.describe(ARM)
     reply = arm.call(SetBool, 'enable', data=False)

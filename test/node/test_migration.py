@@ -35,7 +35,7 @@ def migration(**values):
     ({'on_stale_state': 'decay', 'on_shutdown': 'zero'}, ['on_stale_state', 'on_shutdown']),
     ({'on_stop': 'none', 'on_shutdown': 'zero'}, ['no on_stop: none any more']),
 ])
-def test_what_could_make_the_arm_less_safe_keeps_the_node_from_sending(values, texts):
+def test_changes_that_reduce_safety_keep_the_node_from_sending(values, texts):
     found = migration(**values)
     assert all(text in found.error for text in texts)
     assert found.error.endswith('until they are corrected and the node is started again')
@@ -46,7 +46,7 @@ def test_what_could_make_the_arm_less_safe_keeps_the_node_from_sending(values, t
     ({'friction_assistance': 0.85}, ['no friction_assistance: above 0.7, up to 0.9 any more',
                                      'write   friction_assistance: 0.7']),
 ])
-def test_what_could_not_is_worth_a_warning(values, texts):
+def test_changes_that_do_not_reduce_safety_are_a_warning(values, texts):
     found = migration(**values)
     assert found.error == '' and len(found.warnings) == 1
     assert all(text in found.warnings[0] for text in texts)

@@ -38,7 +38,6 @@ OWN = {'joints': JOINTS, 'interface_name': 'effort'}
     ({}, True, False, 'does not receive ~/commands: it is not the controller'),
     ({'joints': JOINTS}, True, False, 'has no parameter interface_name'),  # the other one
 ])
-def test_efforts_are_sent_only_where_the_joints_and_their_order_are_the_same(
-        values, is_named, is_receiver, reason):
+def test_efforts_are_sent_only_to_the_same_joints_in_order(values, is_named, is_receiver, reason):
     found = mismatch('controller', values, JOINTS, is_named, is_receiver)
     assert re.search(reason, found) if reason else not found

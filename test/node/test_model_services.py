@@ -196,7 +196,7 @@ def test_joints_of_several_degrees_of_freedom_have_no_row(bench):
 # ---- the Jacobian -------------------------------------------------------------------------------
 
 
-def test_the_jacobian_gives_the_twist_in_the_axes_of_the_root_link(arm):
+def test_the_jacobian_has_the_axes_of_the_root_link(arm):
     reply = jacobian(arm, link='tool', **NAMED)
     assert reply.success, reply.message
     assert (reply.link, reply.frame_id) == ('tool', 'base')
@@ -250,7 +250,7 @@ def test_forward_dynamics_is_that_of_pinocchio(arm):
     same(reply.accelerations, expected[::-1])
 
 
-def test_friction_payload_gravity_and_wrenches_count_as_the_node_has_them(bench):
+def test_answers_count_friction_payload_gravity_and_wrenches_of_the_node(bench):
     arm = with_robot(bench(joints=JOINTS, gravity=[0.0, 5.0, -8.0], friction_from='none',
                            damping__elbow=0.7), ARM)
     attach_box(arm)
@@ -263,7 +263,7 @@ def test_friction_payload_gravity_and_wrenches_count_as_the_node_has_them(bench)
     same(reply.accelerations, expected[::-1])
 
 
-def test_joints_that_are_not_named_are_held_and_it_says_by_which_effort(arm):
+def test_joints_that_are_not_named_are_held_by_told_efforts(arm):
     arm.answer(['shoulder', 'elbow'], Q, QD)
     reply = forward_dynamics(
         arm, names=['shoulder'], positions=[0.3], velocities=[0.5], efforts=[3.0])
@@ -282,7 +282,7 @@ def test_without_names_all_joints_of_the_measured_state_are_free(arm):
     same(reply.accelerations, ROBOT.forward_dynamics(Q, QD, [0.0, 0.0])[::-1])
 
 
-def test_a_gripper_that_is_not_named_is_held_where_it_is_assumed(bench):
+def test_an_unnamed_gripper_is_held_where_it_is_assumed(bench):
     arm = with_robot(bench(joints=JOINTS, assumed_positions__grip=0.1), ARM_WITH_GRIPPER)
     reply = forward_dynamics(arm, **NAMED)
     assert (list(reply.held), list(reply.state.name)) == (['grip'], [*JOINTS, 'grip'])
@@ -384,7 +384,7 @@ def test_with_older_interfaces_the_other_services_work(bench, monkeypatch, capfd
     assert 'ros2_rnea_interfaces is too old' in capfd.readouterr().err
 
 
-def test_with_older_requests_to_fill_the_node_says_so_and_goes_on(bench, monkeypatch, capfd):
+def test_with_older_interfaces_the_node_goes_on_and_says_so(bench, monkeypatch, capfd):
     monkeypatch.delattr(interfaces.FillTrajectoryEfforts.Request, 'limits')
     specification = spec_from_file_location('beside_older_interfaces', compute_services.__file__)
     loaded = module_from_spec(specification)

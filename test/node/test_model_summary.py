@@ -42,7 +42,7 @@ def test_where_nothing_is_missing_one_line_names_robot_and_joints():
     assert "'arm'" in text and text.endswith('controlled: shoulder, elbow')
 
 
-def test_without_an_order_of_joints_a_warning_has_one_to_copy():
+def test_without_joints_a_warning_has_an_order_to_copy():
     (_, (level, text)) = summary(joints=())
     assert level == 'warning'
     assert '~/commands' in text and text.endswith('joints: [shoulder, elbow]')
@@ -72,7 +72,7 @@ def test_parameters_of_unknown_joints_are_named_and_no_others(name, is_unknown):
     assert name != 'damping.elbw' or "did you mean 'elbow'" in lines[0]
 
 
-def test_it_says_where_a_parameter_replaces_the_friction_of_the_description():
+def test_friction_that_a_parameter_replaces_is_said():
     texts = [text for _, text in summary(overrides=['damping.shoulder', 'damping.elbow'])]
     said, = (text for text in texts if 'friction' in text)
     assert 'shoulder: that of the parameters is used' in said and 'elbow' not in said

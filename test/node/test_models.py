@@ -43,7 +43,7 @@ def model():
     return Model(source, tree, adjustable(tree, source, Engine.TEXTBOOK), ())
 
 
-def test_each_other_number_is_one_change_and_the_same_again_is_none(model):
+def test_only_another_number_is_a_change(model):
     plain = Robot.from_urdf(ARM)
     assert not model.update(ModelParameters())
     for parameters, friction, gravity in [
@@ -74,7 +74,7 @@ def test_a_number_that_cannot_be_is_refused(model):
     assert model.robot.friction(QD) == pytest.approx([0.5, 0.0])
 
 
-def test_friction_that_a_model_is_not_prepared_for_waits_for_one_that_is(model):
+def test_friction_waits_for_a_model_that_is_prepared_for_it(model):
     parameters = ModelParameters({'friction_offset': {'elbow': 0.25, 'wrist': 1.0},
                                   'breakaway_friction': {'elbow': 0.0}})
     assert not model.update(parameters)
@@ -87,7 +87,7 @@ def test_friction_that_a_model_is_not_prepared_for_waits_for_one_that_is(model):
     assert prepared.robot.friction([0.0, 0.0]) == pytest.approx([0.0, 0.25])
 
 
-def test_a_rotor_is_in_a_model_that_is_prepared_for_it(model):
+def test_a_model_prepared_for_a_rotor_has_it(model):
     parameters = ModelParameters({'armature': {'elbow': 0.25}})
     assert needed_optional_parameters(parameters.joint_parameters) == ('armature',)
     source = model.source._replace(optional_parameters=('armature',))

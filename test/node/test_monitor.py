@@ -101,7 +101,7 @@ def test_where_all_is_well_there_is_nothing_to_say():
     ({'raised': {'elbow': (60.0, 40.0)}}, 'effort limits', ['60 instead of 40 at elbow']),
     ({'deviations': {'thumb': 0.25, 'finger': -0.5}}, 'mimic joints',
      ['thumb', '+0.2500', 'finger', '-0.5000'])])
-def test_a_condition_is_noticed_with_the_names_that_it_is_about(conditions, about, names):
+def test_a_condition_is_noticed_with_the_names_it_concerns(conditions, about, names):
     found = noticed(**conditions)
     assert list(found) == [about]
     for name in names:
@@ -123,7 +123,7 @@ def test_an_imu_that_is_lost_is_an_error():
     assert noticed(from_imu=False, loss=loss) == {}
 
 
-def test_sources_of_joint_states_that_contradict_each_other_are_an_error():
+def test_contradicting_sources_of_joint_states_are_an_error():
     notices = Notices()
     conflict = "joint 'elbow' is at 1 by a, and at 2 by b"
     monitor.check_policy(policy(conflict=conflict), NOW, notices)
@@ -131,7 +131,7 @@ def test_sources_of_joint_states_that_contradict_each_other_are_an_error():
     assert notices.errors == ('sources of joint states',)
 
 
-def test_sources_of_joint_states_are_called_by_the_names_of_their_nodes(monkeypatch):
+def test_sources_of_joint_states_have_their_node_names(monkeypatch):
     called = {}
     one = SimpleNamespace(states=SimpleNamespace(call_source=called.__setitem__))
     monkeypatch.setattr(monitor, 'publishers_of', lambda node, topic: {b'1': f'/a{topic}'})
@@ -159,7 +159,7 @@ def test_publishers_that_share_a_topic_need_a_queue(count, depth, is_noticed):
     ({'gain': 0.9}, 'grows to 10 times', True),
     ({'gain': 1.0}, 'grows until a limit', True),
     ({'gain': 0.5, 'mode': Mode.GRAVITY_COMPENSATION, 'in_gravity': True}, 'share 0.5', False)])
-def test_the_first_wrench_is_met_with_the_share_that_is_compensated(conditions, said, is_warning):
+def test_with_the_first_wrench_the_compensated_share_is_said(conditions, said, is_warning):
     notices = Notices()
     monitor.check_policy(policy(frames=('tool',), **conditions), NOW, notices)
     assert said in notices.logged[0]
@@ -180,7 +180,7 @@ def test_a_filter_with_which_contact_oscillates_is_warned_of(time_constant, is_s
 @pytest.mark.parametrize('conditions', [
     {'frames': ()}, {'gain': 0.0}, {'mode': Mode.GRAVITY_COMPENSATION},
     {'terms': Terms.GRAVITY_ONLY}])
-def test_nothing_is_said_about_the_gain_where_no_wrench_is_compensated(conditions):
+def test_without_compensation_nothing_is_said_about_the_gain(conditions):
     notices = Notices()
     monitor.check_policy(policy(**{'frames': ('tool',), **conditions}), NOW, notices)
     assert not hasattr(notices, 'logged')

@@ -70,7 +70,7 @@ def test_a_trajectory_is_followed_at_the_desired_state(arm, monkeypatch):
         np.testing.assert_allclose(effort, expected, atol=1e-9)
 
 
-def test_after_the_last_point_its_gravity_holds_until_the_robot_is_elsewhere(arm):
+def test_gravity_of_the_last_point_holds_until_the_robot_leaves(arm):
     end = [0.05, -0.05]
     arm.send_trajectory(JOINTS, [(0.01, end)])
     arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'HOLDING_END')
@@ -120,7 +120,7 @@ def follow_rest(arm, q):
     arm.until(lambda: arm.answer(JOINTS, q) and status(arm) == 'HOLDING_END')
 
 
-def test_a_wrench_is_compensated_by_half_once_a_trajectory_is_followed(arm, capfd):
+def test_half_of_a_wrench_is_compensated_along_a_trajectory(arm, capfd):
     for name, value in (
             ('wrench_timeout', 60.0), ('wrench_gain', 0.5),
             ('wrench_in_gravity_compensation', False)):
@@ -143,7 +143,7 @@ def test_a_wrench_is_compensated_by_half_once_a_trajectory_is_followed(arm, capf
     assert logged.count('the share 0.5 of the measured wrench') == 1
 
 
-def test_a_wrench_far_too_large_adds_no_more_than_its_share_of_the_limits(bench):
+def test_a_huge_wrench_adds_only_its_share_of_the_limits(bench):
     arm = bench(joints=JOINTS, state_timeout=5.0, wrench_timeout=60.0, wrench_effort_share=0.2)
     arm.describe(ARM)
     q = [0.2, 0.3]
@@ -155,7 +155,7 @@ def test_a_wrench_far_too_large_adds_no_more_than_its_share_of_the_limits(bench)
     arm.until(lambda: 'wrench_effort_share' in arm.told('limited wrenches'))
 
 
-def test_by_default_half_of_a_wrench_is_compensated_within_the_limits(bench):
+def test_by_default_half_a_wrench_is_compensated_within_limits(bench):
     """All parameters of wrenches are as they are shipped, but the timeout and the fade time."""
     shipped = {name: getattr(Settings(), name) for name in COMPENSATED_AT_ONCE}
     arm = bench(joints=JOINTS, wrench_fade_time=0.2, state_timeout=5.0, **{
@@ -199,7 +199,7 @@ def test_a_wrench_counts_in_its_frame_and_several_add(arm):
     np.testing.assert_allclose(effort, expected, rtol=1e-12)
 
 
-def test_of_two_wrenches_the_first_goes_on_when_no_frames_are_named_any_more(arm):
+def test_where_no_frames_are_named_one_of_two_wrenches_remains(arm):
     for name, value in (('wrench_timeout', 60.0), ('wrench_frames', ['tool', 'upper'])):
         assert arm.set_parameter(name, value).successful
     for count, frame in enumerate(('upper', 'tool'), 1):
@@ -259,7 +259,7 @@ def test_a_wrench_that_cannot_count_is_refused(arm, frame, force, said):
     assert said in arm.told('wrench')
 
 
-def test_a_point_that_ends_in_motion_is_followed_where_that_is_allowed(arm):
+def test_a_point_in_motion_is_followed_where_that_is_allowed(arm):
     arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3], [0.1, 0.1])])
     arm.until(lambda: arm.refused('joint_trajectory') == 1)
     assert arm.set_parameter('allow_nonzero_velocity_at_trajectory_end', True).successful
@@ -304,7 +304,7 @@ def test_an_arm_that_adds_gravity_is_sent_none(arm, name):
     assert f'arm is {name}' in refused.reason
 
 
-def test_where_gravity_exceeds_a_limit_the_other_joints_are_held_also_if_efforts_are_scaled(arm):
+def test_scaling_for_one_joint_lets_no_other_fall(arm):
     gravity = Robot.from_urdf(ARM).gravity([0.4, 0.3])
     arm.answer(JOINTS, BALANCED)
     assert arm.set_parameter('beyond_limits', 'scale').successful

@@ -88,8 +88,7 @@ class Network:
 
 
 @pytest.mark.parametrize('start_from', ['automatic', 'zero'])
-def test_a_controller_that_was_not_heard_for_a_while_still_holds_the_last_command(
-        start, network, start_from):
+def test_after_a_cut_the_controller_still_holds_the_last_command(start, network, start_from):
     arm, controllers = start(start_from=start_from)
     count = controllers.flush(arm)
     network.cut(arm)
@@ -102,8 +101,7 @@ def test_a_controller_that_was_not_heard_for_a_while_still_holds_the_last_comman
 
 
 @pytest.mark.parametrize('start_from', ['automatic', 'zero'])
-def test_a_cut_while_the_controller_is_not_named_changes_nothing_that_is_held(
-        start, network, start_from):
+def test_a_cut_from_an_unnamed_controller_changes_nothing_held(start, network, start_from):
     arm, controllers = start(start_from=start_from)
     assert arm.set_parameter('effort_controller', '').successful
     count = controllers.flush(arm)

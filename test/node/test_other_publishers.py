@@ -115,7 +115,7 @@ def test_it_does_not_begin_while_commands_of_another_publisher_arrive(start, con
     arm.until(lambda: not arm.told(other_publishers.SUBJECT))
 
 
-def test_the_log_says_that_another_one_is_why_no_commands_are_sent(start, controller, capfd):
+def test_the_log_names_another_publisher_as_the_reason_for_silence(start, controller, capfd):
     arm = start()
     efforts = len(arm.efforts)
     arm.until(lambda: publish_both(arm) or len(arm.efforts) > efforts)
@@ -194,7 +194,7 @@ def test_a_node_that_is_enabled_again_waits_for_others_too(start, controller, se
     assert sent[0] == pytest.approx(OTHER, abs=0.1)
 
 
-def test_what_another_one_has_sent_is_held_to_the_effort_limits(start, controller):
+def test_commands_of_others_are_held_to_the_effort_limits(start, controller):
     arm = start()
     absurd = [1e30, 0.0]
     arm.until(lambda: publish_both(arm, absurd) or said(arm, 'this node sends none before'))
@@ -207,7 +207,7 @@ def test_what_another_one_has_sent_is_held_to_the_effort_limits(start, controlle
 
 
 @pytest.mark.parametrize('useless', [[1.0, 2.0, 3.0], [nan, 0.0]])
-def test_a_command_that_a_controller_ignores_does_not_count_as_held(start, controller, useless):
+def test_a_command_that_is_ignored_does_not_count_as_held(start, controller, useless):
     arm = start(is_listed=False)
     arm.until(lambda: publish_state(arm) or own_commands(controller))
     assert arm.set_parameter('enabled', False).successful
@@ -248,7 +248,7 @@ def test_who_sends_goes_on_while_another_subscriber_is_discovered(
     assert is_commanding()
 
 
-def test_a_command_too_large_to_be_read_is_one_of_another_node_too(start, controller):
+def test_a_command_too_large_to_be_read_counts_too(start, controller):
     arm = start()
     large = [1.0] * 10_000
     arm.until(lambda: publish_both(arm, large) or said(arm, 'this node sends none before'))
@@ -271,8 +271,7 @@ while True:
 """
 
 
-def test_a_publisher_that_was_killed_and_is_still_listed_does_not_keep_the_node_from_sending(
-        start_arm, seen, controller):
+def test_a_killed_publisher_does_not_keep_the_node_from_sending(start_arm, seen, controller):
     arm = start_arm(is_described=False)
     predecessor = subprocess.Popen([sys.executable, '-c', PREDECESSOR])
     try:

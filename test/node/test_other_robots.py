@@ -48,7 +48,7 @@ def publishers(graph):
     return publishers
 
 
-def test_nodes_whose_texts_differ_are_named_until_one_of_them_is_left(graph, publishers):
+def test_nodes_whose_texts_differ_are_named_until_one_is_left(graph, publishers):
     assert publishers.difference() == ''
     publishers.note_arrival(is_another_text=True)  # a single publisher has corrected its text
     graph.publishers = ['mine', 'another']

@@ -63,7 +63,7 @@ def test_file_and_table_are_what_the_declarations_make():
 # ---- descriptors --------------------------------------------------------------------------------
 
 
-def test_a_descriptor_says_range_and_type_and_whether_it_is_fixed():
+def test_a_descriptor_has_range_type_and_read_only_flag():
     shown = descriptor_of(BY_NAME['wrench_gain'])
     assert (shown.name, shown.read_only) == ('wrench_gain', False)
     assert shown.description.startswith('Share of a measured wrench')

@@ -109,7 +109,7 @@ def test_it_starts_with_the_shipped_parameters(start):
     ('executor:=quick', "executor is 'quick'; it needs automatic or events or single_threaded"),
     ('state_timeout:=-1.0', 'state_timeout out of range'),
 ])
-def test_a_bad_parameter_ends_it_with_the_reason_and_no_traceback(start, parameter, said):
+def test_a_bad_parameter_ends_it_without_a_traceback(start, parameter, said):
     process = start(AS_USERS_START_IT, '-p', parameter)
     assert process.end() == 1
     assert said in process.log
@@ -198,8 +198,7 @@ node.main()
     (FAILING, signal.SIGINT, '/failed'),  # which is interrupted while the arm is held
 ])
 @pytest.mark.parametrize('how', ['gravity', 'zero'])
-def test_however_it_ends_the_last_command_is_the_one_that_is_wanted(
-        start, program, end, namespace, how):
+def test_however_it_ends_on_stop_gives_the_last_command(start, program, end, namespace, how):
     gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
     expected = gravity if how == 'gravity' else 0.0 * gravity
 

@@ -63,7 +63,7 @@ def test_a_priority_that_is_refused_is_said(monkeypatch):
     assert 'rtprio 50' in said
 
 
-def test_a_thread_that_ends_meanwhile_keeps_no_other_from_its_priority(monkeypatch):
+def test_a_thread_that_ends_does_not_prevent_the_others_priority(monkeypatch):
     given, threads = [], sorted(map(int, os.listdir('/proc/self/task')))
 
     def give(thread, *_):
@@ -191,7 +191,7 @@ def little_shared_memory(monkeypatch):
     monkeypatch.setattr(process.os, 'statvfs', {'/dev/shm': status}.__getitem__)
 
 
-def test_little_shared_memory_is_said_with_the_rest_and_the_remedy(little_shared_memory):
+def test_little_shared_memory_is_said_with_its_remedy(little_shared_memory):
     warning = process.shared_memory_warning('rmw_fastrtps_cpp')
     for words in ('/dev/shm has 2.9 MiB left', 'SIGBUS', '16 MiB', 'fastdds shm clean',
                   '--shm-size', 'FASTDDS_BUILTIN_TRANSPORTS=UDPv4'):
@@ -236,7 +236,7 @@ def test_it_is_said_before_the_middleware_starts(monkeypatch):
         inverse_dynamics_node.run(lambda: None)
 
 
-def test_signals_that_end_the_process_are_counted_until_they_are_forgotten():
+def test_end_signals_are_counted_until_they_are_forgotten():
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         signals = process.EndSignals()

@@ -41,7 +41,7 @@ def record(own_records):
     return path
 
 
-def test_a_driver_of_another_name_is_sent_commands_after_a_time(
+def test_a_driver_of_another_name_is_sent_commands_later(
         record, start_arm, start_controllers, monkeypatch, capfd):
     """Before, the log said for ever that nobody receives the commands."""
     monkeypatch.setattr(receivers, 'DISCOVERY_TIME', inf)

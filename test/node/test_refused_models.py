@@ -78,7 +78,7 @@ def crash(monkeypatch, is_concerned):
     monkeypatch.setattr(WorkerProcess, 'ask', crashing)
 
 
-def test_a_payload_does_not_wait_for_a_description_that_crashes_the_worker(arm, monkeypatch):
+def test_a_payload_does_not_wait_for_a_crashing_description(arm, monkeypatch):
     crash(monkeypatch, lambda request: request['source'].description == IDENTIFIED)
     arm.describe(IDENTIFIED)
     assert 'have exited' in arm.told('robot_description')
@@ -96,7 +96,7 @@ def test_a_payload_is_blended_in_slowly_after_a_refused_description(arm, request
     assert arm.node.policy.memory.pending.hand_over == 30.0
 
 
-def test_a_payload_that_is_set_again_does_not_wait_for_the_next_try(arm, monkeypatch):
+def test_a_payload_set_again_is_tried_at_once(arm, monkeypatch):
     crashes = [True]
     monkeypatch.setattr(model_builder, 'FIRST_REBUILD_PERIOD', 1e6)
     arm.describe(IDENTIFIED)  # from now on, with that period
@@ -108,7 +108,7 @@ def test_a_payload_that_is_set_again_does_not_wait_for_the_next_try(arm, monkeyp
     assert arm.node.policy.memory.pending.hand_over == 3.0
 
 
-def test_each_payload_whose_model_is_refused_is_removed_with_a_word(arm, capfd):
+def test_payloads_of_refused_models_are_removed_and_that_is_said(arm, capfd):
     assert arm.set_parameter('massless_links', ['nowhere']).successful
     for _ in range(2):
         arm.changes.set_payload(box())

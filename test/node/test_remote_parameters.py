@@ -89,7 +89,7 @@ def world():
     return World()
 
 
-def test_it_asks_for_those_that_there_are_and_hands_them_over_by_name(world):
+def test_it_asks_for_declared_parameters_and_hands_them_over(world):
     world.reader.poll()
     world.tell_names(0, 'interface_name', 'joints', 'something_else')
     assert list(world.values.requests[0].request.names) == list(WANTED)
@@ -113,7 +113,7 @@ def test_a_node_without_one_of_the_services_is_not_there(world, missing):
     assert world.names.requests == []
 
 
-def test_while_an_answer_is_under_way_nothing_more_is_asked_for_a_time(world):
+def test_while_an_answer_is_pending_nothing_is_asked_again_soon(world):
     for _ in range(POLLS_PER_REQUEST):
         world.reader.poll()
     assert len(world.names.requests) == 1
@@ -145,7 +145,7 @@ def test_an_answer_to_an_earlier_request_is_not_taken(world, forget):
     assert world.answers == []
 
 
-def test_values_that_come_after_the_node_has_gone_are_not_taken(world):
+def test_values_of_a_node_that_has_gone_are_not_taken(world):
     world.reader.poll()
     world.tell_names(0, 'joints')
     world.names.is_ready = False

@@ -168,7 +168,7 @@ def driver():
     driver.end()
 
 
-def test_after_kill_9_it_sends_again_while_dds_still_lists_the_killed_process(start, driver):
+def test_it_sends_again_while_dds_lists_the_killed_process(start, driver):
     """DDS lists it for some 20 s, for which nothing may wait."""
     process, could_wait = start(), False
     gravity = pytest.approx(Robot.from_urdf(ARM).gravity(Q))
@@ -233,7 +233,7 @@ def launched(tmp_path):
     process.wait(timeout=PATIENCE)
 
 
-def test_a_launch_file_with_respawn_starts_it_again_after_kill_9(launched, driver):
+def test_a_launch_file_with_respawn_starts_it_again(launched, driver):
     gravity = pytest.approx(Robot.from_urdf(ARM).gravity(Q))
     until(lambda: driver.commands and driver.commands[-1] == gravity, driver.turn)
     killed, = children(launched)

@@ -135,7 +135,7 @@ def test_new_gravity_is_blended_in(bench):
     assert largest_step(arm) < 10.1
 
 
-def test_what_is_enabled_again_sets_out_from_the_command_that_was_held(bench):
+def test_after_enable_efforts_set_out_from_the_held_command(bench):
     arm = arm_at_work(bench)
     arm.call(SetBool, 'enable', data=False)
     arm.settle()
@@ -149,7 +149,7 @@ def value_of(arm, key):
     return next((v.value for v in arm.diagnostics[-1].values if v.key == key), '')
 
 
-def test_by_default_each_joint_has_the_rate_of_its_own_size(bench):
+def test_by_default_the_rate_depends_on_the_size_of_joints(bench):
     """A joint takes 0.05 s to its limit; one of more than 50 Nm has 1000 Nm/s."""
     arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0, position_loop='present')
     arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
@@ -184,7 +184,7 @@ def test_a_wrench_that_stops_fades(bench):
     assert any(0.02 < share < 0.98 for share in left / np.linalg.norm(whole - GRAVITY))
 
 
-def test_a_wrench_whose_frame_is_unknown_changes_nothing_and_the_one_before_fades(bench):
+def test_a_wrench_in_an_unknown_frame_replaces_none(bench):
     arm = arm_at_work(bench, wrench_timeout=0.3)
     arm.push('tool', force=(3.0, 0.0, 1.0))
     arm.until(lambda: not close(arm.answer(JOINTS, Q), GRAVITY))
@@ -215,7 +215,7 @@ def test_two_publishers_may_share_the_joints(bench):
     assert not arm.refused('joint_states')
 
 
-def test_of_two_publishers_of_the_same_joints_the_one_that_lags_behind_is_refused(bench):
+def test_of_two_publishers_of_states_the_lagging_is_refused(bench):
     arm = arm_at_work(bench, state_depth=10)
     second = arm.peer.create_publisher(JointState, 'joint_states', 10)
     arm.until(second.get_subscription_count)
@@ -232,7 +232,7 @@ def test_of_two_publishers_of_the_same_joints_the_one_that_lags_behind_is_refuse
     assert close(arm.answer(JOINTS, Q, stamp=100.0), GRAVITY)
 
 
-def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(bench):
+def test_a_joint_at_its_end_is_not_pushed_on(bench):
     arm = bench(joints=JOINTS, wrench_timeout=60.0)
     arm.describe(ARM)
     arm.push('tool', moment=(0.0, -30.0, 0.0))
@@ -245,7 +245,7 @@ def test_a_joint_at_the_end_of_its_travel_is_not_pushed_on_and_that_is_told(benc
 # ---- plausible_speed_factor ---------------------------------------------------------------------
 
 
-def test_a_position_that_cannot_be_is_refused_counted_and_named_and_three_are_believed(bench):
+def test_impossible_positions_are_refused_until_three_agree(bench):
     arm = arm_at_work(bench, plausible_speed_factor=0.1, state_timeout=5.0)
     far = [Q[0], Q[1] + 1.5]
     for refused in (1, 2):
@@ -268,8 +268,7 @@ def test_a_position_that_cannot_be_is_refused_counted_and_named_and_three_are_be
 
 
 @pytest.mark.parametrize('tolerance, status', [(0.2, 'path_deviation'), (0.0, 'following')])
-def test_a_robot_that_leaves_its_path_is_held_where_it_is_and_that_is_told(
-        bench, tolerance, status):
+def test_a_robot_that_leaves_its_path_is_held_there(bench, tolerance, status):
     arm = arm_at_work(bench, path_tolerance=tolerance)
     arm.send_trajectory(JOINTS, [(300.0, [0.9, -0.2])])
     arm.until(lambda: arm.answer(JOINTS, Q) and told_state(arm) == 'following')
@@ -318,8 +317,7 @@ def the_node_ends(arm):
 
 @pytest.mark.parametrize('stop', [joint_states_stop, the_node_is_disabled, the_node_ends])
 @pytest.mark.parametrize('how, expected', [('gravity', GRAVITY), ('zero', [0.0, 0.0])])
-def test_whatever_stops_it_the_effort_fades_out_and_then_nothing_is_sent(
-        bench, stop, how, expected):
+def test_whatever_stops_it_the_effort_fades_out_first(bench, stop, how, expected):
     arm, effort = pushed(bench, on_stop=how)
     before = len(arm.commands)
     reply = stop(arm)
@@ -348,7 +346,7 @@ def test_the_final_fade_is_told_in_the_diagnostics(bench):
     assert 'fades to that of on_stop' in arm.diagnostics[-1].message
 
 
-def test_joint_states_that_come_back_during_the_final_fade_are_followed_without_a_step(bench):
+def test_joint_states_during_the_final_fade_are_followed_smoothly(bench):
     arm, effort = pushed(bench)
     arm.until(lambda: arm.status().name == 'STOPPING')
     arm.until(lambda: close(arm.answer(JOINTS, Q), effort))
@@ -356,7 +354,7 @@ def test_joint_states_that_come_back_during_the_final_fade_are_followed_without_
 
 
 @pytest.mark.parametrize('limit', ['', 'effort="0"', 'effort="1e30"'])
-def test_without_a_usable_effort_limit_nothing_is_sent_until_a_parameter_gives_one(bench, limit):
+def test_nothing_is_sent_without_a_usable_effort_limit(bench, limit):
     arm = bench(joints=JOINTS, state_timeout=5.0)
     arm.describe(ARM.replace('effort="100.0"', limit))
     assert not arm.sends(JOINTS, Q)
@@ -371,7 +369,7 @@ def test_without_a_usable_effort_limit_nothing_is_sent_until_a_parameter_gives_o
     assert close(arm.answer(JOINTS, Q), GRAVITY)
 
 
-def test_effort_limits_may_be_in_the_file_and_count_for_what_is_sent(bench):
+def test_effort_limits_in_the_file_count_for_what_is_sent(bench):
     arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=4.0)
     arm.describe(ARM.replace('effort="100.0"', 'effort="0"'))
     assert close(arm.answer(JOINTS, Q), GRAVITY)
@@ -385,7 +383,7 @@ WEAKER = [
 
 
 @pytest.mark.parametrize('name, value', WEAKER)
-def test_a_stop_is_not_refused_for_what_else_changes_and_the_arm_is_held(bench, name, value):
+def test_a_stop_is_never_refused_and_the_arm_is_held(bench, name, value):
     arm = bench(joints=JOINTS, state_timeout=1.0)
     arm.describe(ARM)
     assert close(arm.answer(JOINTS, Q), GRAVITY)
@@ -403,8 +401,7 @@ def test_a_stop_is_not_refused_for_what_else_changes_and_the_arm_is_held(bench, 
 
 
 @pytest.mark.parametrize('name, value', WEAKER)
-def test_parameters_with_which_the_arm_would_not_be_held_are_refused_while_efforts_are_sent(
-        bench, name, value):
+def test_parameters_that_would_drop_the_arm_are_refused_while_sending(bench, name, value):
     arm = bench(joints=JOINTS, state_timeout=1.0)
     arm.describe(ARM)
     assert close(arm.answer(JOINTS, Q), GRAVITY)
@@ -420,7 +417,7 @@ def test_parameters_with_which_the_arm_would_not_be_held_are_refused_while_effor
     assert not arm.sends(JOINTS, Q)
 
 
-def test_a_payload_that_the_motors_cannot_hold_is_refused_while_efforts_are_sent(bench):
+def test_a_payload_too_heavy_to_hold_is_refused_while_sending(bench):
     interfaces = pytest.importorskip('ros2_rnea_interfaces.srv')
     arm = bench(joints=JOINTS, state_timeout=1.0, payload_links=['tool'])
     arm.describe(ARM)
@@ -438,7 +435,7 @@ def test_a_payload_that_the_motors_cannot_hold_is_refused_while_efforts_are_sent
 @pytest.mark.parametrize('limit, words', [
     ('0', 'effort_limits: {shoulder: ...}'), ('0.5', 'shoulder needs'),
     ('100.0', 'shoulder needs')])
-def test_a_robot_that_could_not_be_driven_waits_until_nothing_is_sent(bench, limit, words):
+def test_an_undrivable_robot_waits_until_nothing_is_sent(bench, limit, words):
     """The second one is a description with masses in grams, as kilograms."""
     arm = bench(joints=JOINTS, state_timeout=1.0, effort_rate_limit=0.0)
     arm.describe(ARM)
@@ -460,7 +457,7 @@ def test_a_robot_that_could_not_be_driven_waits_until_nothing_is_sent(bench, lim
     assert words in arm.report().message
 
 
-def test_a_robot_that_waits_is_used_when_a_parameter_makes_that_possible(bench):
+def test_a_parameter_can_end_the_wait_of_a_robot(bench):
     arm = bench(joints=JOINTS, state_timeout=5.0)
     arm.describe(ARM)
     assert close(arm.answer(JOINTS, Q), GRAVITY)
@@ -472,7 +469,7 @@ def test_a_robot_that_waits_is_used_when_a_parameter_makes_that_possible(bench):
     assert close(arm.answer(JOINTS, Q), GRAVITY)
 
 
-def test_a_robot_with_a_joint_that_is_not_measured_yet_waits_for_its_position(bench):
+def test_a_robot_waits_for_the_position_of_each_joint(bench):
     arm = bench(joints=JOINTS, state_timeout=5.0)
     arm.describe(ARM)
     assert close(arm.answer(JOINTS, Q), GRAVITY)
@@ -499,7 +496,7 @@ def test_large_friction_is_told_where_it_is_sent(bench, parameters, is_told):
     assert not any('friction' in str(finding) for finding in arm.node.diagnostics.findings)
 
 
-def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(bench):
+def test_a_limit_for_an_unknown_joint_is_an_error(bench):
     arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__sholder=5.0)
     arm.describe(ARM)
     assert not arm.sends(JOINTS, Q)
@@ -508,8 +505,7 @@ def test_a_limit_for_a_name_that_is_no_joint_s_is_an_error_and_nothing_is_sent(b
         and status.level == DiagnosticStatus.ERROR for status in arm.diagnostics))
 
 
-def test_limits_above_those_of_the_description_count_and_are_told_once_per_change(
-        bench, capfd):
+def test_raised_limits_count_and_are_told_once_per_change(bench, capfd):
     arm = bench(joints=JOINTS, state_timeout=5.0, effort_limits__shoulder=90.0)
     arm.describe(ARM)
     arm.settle(0.3)
@@ -533,14 +529,14 @@ def test_a_limit_in_place_of_a_placeholder_is_not_told(bench):
 
 
 @pytest.mark.parametrize('limit', [1e30, 1e9])
-def test_a_limit_that_is_no_motor_s_is_refused_as_a_parameter_too(bench, limit):
+def test_an_implausible_limit_is_refused_as_a_parameter_too(bench, limit):
     arm = bench(joints=JOINTS, state_timeout=5.0)
     arm.describe(ARM)
     result = arm.set_parameter('effort_limits.shoulder', limit)
     assert not result.successful and 'at most 10000' in result.reason
 
 
-def test_the_reply_says_what_is_held_about_and_the_log_what_is_held_exactly(bench, capfd):
+def test_the_reply_says_roughly_what_is_held_the_log_exactly(bench, capfd):
     arm, _ = pushed(bench)
     reply = the_node_is_disabled(arm)
     assert 'holds about' in reply and 'unless the arm moves' in reply
@@ -554,7 +550,7 @@ def test_the_reply_says_what_is_held_about_and_the_log_what_is_held_exactly(benc
         f'nothing was being sent; a controller without a timeout {exactly} [Nm or N]')
 
 
-def test_where_nothing_was_ever_sent_nothing_is_said_to_be_held(bench):
+def test_where_nothing_was_sent_nothing_is_said_to_be_held(bench):
     arm = bench(joints=JOINTS)
     arm.describe(ARM)
     assert the_node_is_disabled(arm) == 'nothing was being sent'

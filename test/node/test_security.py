@@ -317,7 +317,7 @@ WITHOUT_SECURITY = (
     "couldn't find all security files")  # one that has them, as the enclave here is empty
 
 
-def test_node_ends_with_the_reason_where_security_is_demanded_and_cannot_be_had(start, tmp_path):
+def test_the_node_ends_where_demanded_security_is_missing(start, tmp_path):
     Path(tmp_path, 'enclaves').mkdir()
     process = start(
         MODULES['/inverse_dynamics'], ROS_SECURITY_KEYSTORE=str(tmp_path),

@@ -106,7 +106,7 @@ def test_what_differs_in_anything_else_goes_the_usual_way_once(other):
 
 
 @pytest.mark.parametrize('count', [2, 5])
-def test_publishers_whose_messages_have_the_same_length_do_not_displace_each_other(count):
+def test_messages_of_the_same_length_do_not_displace_each_other(count):
     """As two arms of one robot, left1_joint_0 and right_joint_0, of which each publishes."""
     messages = [state(names=[f'arm{arm}_{name}' for name in NAMES], position=(arm, 0.2, 0.3))
                 for arm in range(count)]
@@ -180,7 +180,7 @@ def test_what_is_no_joint_state_is_refused(message):
         StateReader().read(message)
 
 
-def test_a_name_that_is_not_utf_8_is_read_as_rclpy_reads_it():
+def test_names_that_are_not_utf8_are_read_as_by_rclpy():
     good = serialize_message(state(names=['ab'], position=[1.0]))
     message = good.replace(b'ab\0', b'\xff\xfe\0')
     reader = StateReader()

@@ -126,7 +126,7 @@ def test_rotors_of_the_parameters_are_in_inverse_and_forward_dynamics(bench):
     np.testing.assert_allclose(caused.accelerations, qdd, rtol=1e-10)
 
 
-def test_a_wrench_in_an_unknown_frame_is_answered_with_the_reason(arm):
+def test_for_a_wrench_in_an_unknown_frame_the_reason_returns(arm):
     wrench = WrenchStamped()
     wrench.header.frame_id = 'tol'
     reply = arm.call(
@@ -136,7 +136,7 @@ def test_a_wrench_in_an_unknown_frame_is_answered_with_the_reason(arm):
 
 
 @pytest.mark.parametrize('force, velocity', [(float('inf'), 0.0), (0.0, 1e200)])
-def test_an_effort_that_is_not_finite_is_not_answered_as_success(arm, force, velocity):
+def test_an_effort_that_is_not_finite_is_no_success(arm, force, velocity):
     wrench = WrenchStamped()
     wrench.header.frame_id = 'tool'
     wrench.wrench.force.x = force

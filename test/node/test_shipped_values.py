@@ -63,7 +63,7 @@ class Arm:
         self.bench.until(is_held)
 
 
-def test_an_arm_is_started_streamed_to_and_guided_without_a_step(bench):
+def test_start_streaming_and_guiding_make_no_step(bench):
     arm = Arm(bench(joints=JOINTS, state_timeout=5.0, position_loop='present', **SHIPPED))
     arm.bench.describe(ARM)
     assert np.abs(arm.effort()).max() < 0.1

@@ -73,7 +73,7 @@ def ending(bench, inputs, monkeypatch):
     return arm, instants, done
 
 
-def test_it_fades_to_gravity_by_both_clocks_and_waits_for_the_delivery(ending):
+def test_it_fades_to_gravity_by_both_clocks_and_awaits_delivery(ending):
     arm, instants, done = ending
     arm.node.send_last()
     first = instants[0]
@@ -88,7 +88,7 @@ def test_it_fades_to_gravity_by_both_clocks_and_waits_for_the_delivery(ending):
     assert done.count('delivered') == 1
 
 
-def test_it_ends_in_time_though_the_fading_does_not_and_says_so(ending, capfd):
+def test_it_cuts_long_fades_short_and_says_so(ending, capfd):
     arm, instants, done = ending
     assert arm.set_parameter('on_stop', 'zero').successful
     assert arm.set_parameter('effort_rate_limit', 0.5).successful
@@ -121,8 +121,7 @@ def received(q, qd, now):
     return serialize_message(JointState(name=JOINTS, position=q, velocity=qd)), times
 
 
-def test_it_brakes_a_moving_arm_by_its_newest_states_and_holds_it_where_it_rests(
-        ending, inputs, monkeypatch):
+def test_it_brakes_a_moving_arm_by_its_newest_states(ending, inputs, monkeypatch):
     arm, instants, done = ending
     moving = 40
     q = moves(arm, inputs, monkeypatch, chain(repeat(0.8, moving), repeat(0.0)))

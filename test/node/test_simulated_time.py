@@ -49,7 +49,7 @@ def status(arm) -> str:
     return arm.status().name
 
 
-def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench):
+def test_without_a_time_on_clock_nothing_is_sent(bench):
     """Time is 0 then: no state grows old, and no effort is ever blended to the wanted one."""
     arm = bench(joints=JOINTS, use_sim_time=True)
     arm.describe(ARM)
@@ -62,8 +62,7 @@ def test_without_a_time_on_clock_nothing_is_sent_and_the_reason_is_said(bench):
 
 
 @pytest.mark.parametrize('is_reported', [False, True])
-def test_a_managed_node_is_activated_without_a_time_and_sends_its_first_effort_with_one(
-        bench, is_reported):
+def test_a_managed_node_activated_without_a_time_waits_for_one(bench, is_reported):
     arm = bench(create=ManagedInverseDynamicsNode, joints=JOINTS, use_sim_time=True)
     assert arm.call(ChangeState, 'change_state', transition=Transition(id=CONFIGURE)).success
     arm.describe(ARM)
@@ -95,7 +94,7 @@ def test_a_state_ages_by_simulated_time(arm):
     assert not arm.node.policy.states.is_fresh(arm.node.clocks.steady())
 
 
-def test_after_a_reset_states_are_taken_again_and_the_trajectory_is_forgotten(arm):
+def test_after_a_reset_states_count_and_no_trajectory_does(arm):
     arm.answer(JOINTS, [0.0, 0.0], stamp=100.0)
     arm.send_trajectory(JOINTS, [(60.0, [0.3, 0.3])])
     arm.until(lambda: arm.answer(JOINTS, [0.0, 0.0]) and status(arm) == 'FOLLOWING')
@@ -128,7 +127,7 @@ def test_after_a_reset_the_effort_is_blended(bench):
     assert np.abs(np.diff(efforts, axis=0)).max() < 10.1
 
 
-def test_after_a_gap_of_states_gravity_is_that_of_the_place_where_the_arm_is(bench):
+def test_after_a_gap_gravity_is_that_of_the_new_position(bench):
     arm = arm_in_simulation(
         bench, blend_time=0.2, plausible_speed_factor=3.0, state_timeout=1.0)
     here, there = [0.0, 0.5], [0.0, 0.9]
@@ -144,7 +143,7 @@ def test_after_a_gap_of_states_gravity_is_that_of_the_place_where_the_arm_is(ben
         assert answer(now, there) == pytest.approx(Robot.from_urdf(ARM).gravity(there))
 
 
-def test_from_steady_to_simulated_time_the_cycle_goes_by_the_clock_that_counts(bench, monkeypatch):
+def test_the_cycle_changes_its_clock_with_use_sim_time(bench, monkeypatch):
     """Its timers were made for another clock, which goes on."""
     arm = bench(joints=JOINTS, rate=100.0, state_timeout=10.0)
     arm.describe(ARM)

@@ -29,7 +29,7 @@ def stamp_of_answer(arm, *state, stamp):
     return header.stamp.sec + 1e-9 * header.stamp.nanosec
 
 
-def test_of_two_publishers_the_effort_has_the_stamp_of_the_state_that_it_answers(bench):
+def test_of_two_publishers_the_stamp_of_the_answered_state_counts(bench):
     arm = bench(joints=JOINTS, state_timeout=10.0, state_depth=10)
     arm.describe(ARM)
     arm.state(['shoulder'], Q[:1], stamp=12.25)
@@ -38,7 +38,7 @@ def test_of_two_publishers_the_effort_has_the_stamp_of_the_state_that_it_answers
     assert stamp_of_answer(arm, ['elbow'], Q[1:], stamp=13.0) == 13.0
 
 
-def test_a_state_that_calls_for_no_effort_does_not_lend_its_stamp(bench):
+def test_a_state_without_an_effort_lends_no_stamp(bench):
     arm = bench(joints=JOINTS, state_timeout=10.0, rate=100.0, state_depth=10,
                 assumed_positions__grip=0.0)
     arm.describe(ARM_WITH_GRIPPER)

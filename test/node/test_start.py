@@ -138,7 +138,7 @@ def kill(arm):
     arm.close()
 
 
-def test_after_a_crash_the_first_command_is_the_last_one_before(start, receiver):
+def test_after_a_crash_the_last_command_is_the_first_one(start, receiver):
     controller = receiver()
     arm = start()
     connect(arm, controller)
@@ -149,7 +149,7 @@ def test_after_a_crash_the_first_command_is_the_last_one_before(start, receiver)
     assert controller.first_command(arm) == pytest.approx(last, abs=0.01)
 
 
-def test_a_receiver_without_effort_in_the_joint_states_needs_the_parameter(start, receiver):
+def test_without_measured_efforts_a_receiver_needs_the_parameter(start, receiver):
     controller = receiver()
     arm = start()
     connect(arm, controller)
@@ -177,8 +177,7 @@ def test_first_start_follows_the_measured_effort(start, receiver, parameters, ef
     assert controller.first_command(arm, efforts) == pytest.approx(expected, abs=0.01)
 
 
-def test_a_controller_manager_that_was_restarted_after_the_record_may_hold_something(
-        start, receiver):
+def test_a_controller_manager_restarted_after_the_record_may_hold_efforts(start, receiver):
     """It may be older than this node, which tells processes apart and not names."""
     controller = receiver()
     arm = start()
@@ -193,7 +192,7 @@ def test_a_controller_manager_that_was_restarted_after_the_record_may_hold_somet
     assert controller.first_command(arm, HALF) == pytest.approx(HALF, abs=0.01)
 
 
-def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothing(
+def test_a_controller_manager_restarted_beside_the_node_holds_nothing(
         start, receiver, monkeypatch):
     monkeypatch.setattr(receivers, 'DISCOVERY_TIME', 0.0)
     controller = receiver()
@@ -208,7 +207,7 @@ def test_a_controller_manager_that_is_restarted_while_the_node_runs_holds_nothin
     assert controller.first_command(arm, GRAVITY) == pytest.approx(REST, abs=0.01)
 
 
-def test_a_controller_that_is_loaded_again_under_living_hardware_gets_no_step(start, receiver):
+def test_a_controller_loaded_again_under_living_hardware_gets_no_step(start, receiver):
     controller = receiver()
     arm = start()
     connect(arm, controller)
@@ -249,8 +248,7 @@ def test_recorders_of_one_name_come_and_go_beside_a_driver(start, receiver):
         assert driver.first_command(arm) == pytest.approx(GRAVITY, abs=0.01)
 
 
-def test_without_a_private_folder_the_node_works_and_says_that_nothing_is_recorded(
-        start, receiver, tmp_path):
+def test_without_a_private_folder_it_says_that_nothing_is_recorded(start, receiver, tmp_path):
     folder = tmp_path / f'ros2_rnea-{os.geteuid()}'
     folder.mkdir()
     os.chmod(folder, 0o777)

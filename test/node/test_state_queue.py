@@ -56,7 +56,7 @@ def counts(arm):
     return arm.accepted('joint_states'), arm.commands_sent()
 
 
-def test_all_states_that_are_queued_make_one_command_of_the_newest(arm):
+def test_all_queued_states_make_one_command_of_the_newest(arm):
     accepted, commands = counts(arm)
     for step in range(1, 5):
         publish(arm, 0.1 * step, -0.2 * step)
@@ -82,7 +82,7 @@ def test_a_bad_state_in_the_queue_spoils_no_other(arm):
         arm.efforts[-1].effort, Robot.from_urdf(ARM).gravity([0.3, 0.6]), rtol=1e-12)
 
 
-def test_after_a_full_queue_states_are_answered_one_by_one_again(arm):
+def test_after_a_full_queue_each_state_is_answered_again(arm):
     for step in range(30):
         publish(arm, 0.01 * step, 0.0)
     sleep(WAY)
@@ -98,7 +98,7 @@ def test_after_a_full_queue_states_are_answered_one_by_one_again(arm):
 
 @pytest.mark.parametrize('lacking', [
     [], ['received_timestamp'], ['received_timestamp', 'source_timestamp']])
-def test_a_state_that_waited_too_long_for_its_callback_is_not_answered(arm, times, lacking):
+def test_a_state_that_waited_too_long_is_not_answered(arm, times, lacking):
     """Without a time of reception, as with rmw_cyclonedds, the delay since it was sent counts."""
     def wait_for(seconds):
         times.ago = {name: None if name in lacking else seconds for name in TIMES}

@@ -201,8 +201,7 @@ def gravity(stamp):
 
 
 @pytest.mark.parametrize('method', POINTS)
-def test_a_node_that_is_stopped_anywhere_in_its_cycle_does_not_end_it(
-        start_node, receive, method, executor):
+def test_a_node_stopped_anywhere_does_not_end_its_cycle(start_node, receive, method, executor):
     module, _, owner = POINTS[method].rpartition('.')
     program = STOPS_ITSELF.format(
         module=module, owner=owner, method=method, is_read=method == 'read', stopping=STOPPING)
@@ -239,8 +238,7 @@ def test_states_that_arrived_while_it_was_stopped_are_not_answered(
     assert BEFORE in peer.answered() and STOPPING not in peer.answered()
 
 
-def test_while_the_driver_is_stopped_the_effort_fades_out_and_it_is_blended_back(
-        start, start_node, receive, executor):
+def test_a_stopped_driver_makes_the_effort_fade_out_and_back(start, start_node, receive, executor):
     """
     The fade takes 1 s, and the node gives it up 3 s after its begin, which it says.
 

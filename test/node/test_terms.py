@@ -59,7 +59,7 @@ def test_nothing_is_computed_while_nobody_listens(arm, monkeypatch):
     assert arm.peer.count_publishers('inverse_dynamics/terms') == 1
 
 
-def test_an_error_in_them_stops_neither_the_efforts_nor_the_motion(arm, monkeypatch, capfd):
+def test_an_error_in_them_stops_neither_efforts_nor_motion(arm, monkeypatch, capfd):
     heard, _ = listened_to(arm)
     monkeypatch.setattr(Policy, 'terms', lambda *_: {}['nothing'])
     before = arm.node.unexpected_errors
@@ -87,7 +87,7 @@ def test_the_terms_are_those_of_the_state_with_their_stamp(arm):
         assert list(getattr(message, name)) == [False, False]
 
 
-def test_an_arm_that_may_measure_currents_has_no_residual_unless_one_says_what_it_measures(arm):
+def test_unclear_measured_efforts_give_no_residual(arm):
     assert arm.set_parameter('arm', 'ur').successful
     heard, _ = listened_to(arm)
     arm.answer(*STATE, efforts=[1.0, 2.0])
@@ -113,7 +113,7 @@ def test_an_effort_that_is_cut_is_flagged(arm):
     assert np.abs(heard[-1].total[1]) > np.abs(heard[-1].sent[1])
 
 
-def test_an_effort_that_may_not_rise_at_once_is_flagged_at_its_joints(arm):
+def test_an_effort_limited_in_rate_is_flagged_at_its_joints(arm):
     assert arm.set_parameter('effort_rate_limit', 1e-3).successful
     heard, _ = listened_to(arm)
     arm.answer(['shoulder', 'elbow'], [2.5, 0.0])
@@ -122,7 +122,7 @@ def test_an_effort_that_may_not_rise_at_once_is_flagged_at_its_joints(arm):
     assert list(heard[-1].saturated) == list(heard[-1].restrained) == [False, False]
 
 
-def test_an_effort_that_drives_a_joint_against_its_end_is_flagged_at_that_joint(arm):
+def test_an_effort_against_the_end_of_a_joint_is_flagged(arm):
     heard, _ = listened_to(arm)
     end = ['shoulder', 'elbow'], [0.0, 3.0], [0.0, 0.0]
 
@@ -153,7 +153,7 @@ def test_it_ends_with_the_last_listener(arm, monkeypatch):
     arm.until(lambda: computed.clear() or arm.answer(*STATE) and not computed)
 
 
-def test_without_the_interfaces_there_is_no_such_topic_and_all_else_works(bench, monkeypatch):
+def test_without_the_interfaces_all_but_the_topic_works(bench, monkeypatch):
     monkeypatch.setattr(terms_publisher, 'EffortTerms', None)
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)

@@ -95,7 +95,7 @@ def value(kind: int, **fields) -> ParameterValue:
 # ---- requests to rclpy's own services -----------------------------------------------------------
 
 @pytest.mark.parametrize('kind', [UNKNOWN, LARGEST])
-def test_a_parameter_of_an_unknown_type_is_refused_and_the_others_are_set(arm, kind):
+def test_only_the_parameter_of_an_unknown_type_is_refused(arm, kind):
     results = arm.call(SetParameters, 'set_parameters', parameters=[
         ParameterMessage(name='blend_time', value=value(kind)),
         ParameterMessage(name='lookahead', value=value(3, double_value=0.25)),
@@ -150,8 +150,7 @@ def test_a_rate_that_means_nothing_is_refused(arm, rate):
 
 @pytest.mark.parametrize('rate, timeout, words', [
     (5.0, 0.1, ['5 Hz', '0.2 s', '0.1 s', '10 Hz or more']), (99.0, 0.01, ['99 Hz', '100 Hz'])])
-def test_a_rate_with_which_states_are_stale_before_the_next_command_is_refused(
-        arm, rate, timeout, words):
+def test_a_rate_too_slow_for_the_state_timeout_is_refused(arm, rate, timeout, words):
     assert arm.set_parameter('rate', rate).successful
     result = arm.set_parameter('state_timeout', timeout)
     assert not result.successful
@@ -190,8 +189,7 @@ def test_a_negative_second_on_clock_is_ignored(bench):
 
 # ---- an unexpected exception in a callback ------------------------------------------------------
 
-def test_an_error_in_a_callback_is_logged_with_its_traceback_and_the_node_goes_on(
-        arm, monkeypatch, capfd):
+def test_an_error_in_a_callback_is_logged_with_its_traceback(arm, monkeypatch, capfd):
     monkeypatch.setattr(arm.node.policy, 'motion_start', fail)
     capfd.readouterr()
     for _ in range(3):
@@ -221,7 +219,7 @@ def test_setting_a_parameter_answers_that_it_has_failed(arm, monkeypatch):
     assert 'UnheardOfError' in other.reason
 
 
-def test_setting_parameters_together_answers_that_it_has_failed_or_sets_them(arm, monkeypatch):
+def test_setting_parameters_together_reports_errors_or_sets_them(arm, monkeypatch):
     together = [ParameterMessage(name='lookahead', value=value(3, double_value=0.25))]
     with monkeypatch.context() as broken:
         broken.setattr(arm.node, 'set_parameters_atomically', fail)
@@ -235,7 +233,7 @@ def test_setting_parameters_together_answers_that_it_has_failed_or_sets_them(arm
     assert arm.node.get_parameter('lookahead').value == 0.25
 
 
-def test_a_service_is_guarded_once_and_the_end_of_the_process_passes_through(arm):
+def test_a_service_is_guarded_once_and_lets_the_end_pass(arm):
     guarded = [service.callback for service in arm.node.services]
     arm.node.guard_services()
     assert [service.callback for service in arm.node.services] == guarded
@@ -277,7 +275,7 @@ def test_what_fails_each_second_keeps_nothing_else_from_being_done(arm, monkeypa
     assert done == (expected[1:] if failing is Controllers else expected)
 
 
-def test_a_robot_that_waits_for_joints_keeps_no_state_from_the_one_in_use(arm, monkeypatch):
+def test_a_waiting_robot_keeps_no_state_from_that_in_use(arm, monkeypatch):
     taken = []
     take = arm.node.policy.take_joint_state
     monkeypatch.setattr(
@@ -306,7 +304,7 @@ def fail_in_the_cycle(arm, monkeypatch):
 
 
 @pytest.mark.parametrize('on_stop', ['gravity', 'zero'])
-def test_after_an_error_in_the_cycle_the_arm_is_held_until_enable(arm, monkeypatch, on_stop):
+def test_after_a_cycle_error_the_arm_is_held_until_enable(arm, monkeypatch, on_stop):
     assert arm.set_parameter('on_stop', on_stop).successful
     sent = len(arm.commands)
     fail_in_the_cycle(arm, monkeypatch)
@@ -342,8 +340,7 @@ def test_enable_says_what_is_missing_to_leave_the_fault(arm, monkeypatch):
     arm.until(lambda: holds(arm.answer(JOINTS, Q, [0.0, 0.0])))
 
 
-def test_another_process_that_receives_the_commands_meanwhile_gets_no_last_effort(
-        arm, monkeypatch):
+def test_a_process_that_newly_receives_commands_gets_no_last_effort(arm, monkeypatch):
     """It does not hold the effort before."""
     sent = len(arm.commands)
     monkeypatch.setattr(Receivers, 'have_changed', lambda *_: True)
@@ -353,7 +350,7 @@ def test_another_process_that_receives_the_commands_meanwhile_gets_no_last_effor
     assert len(arm.commands) == sent
 
 
-def test_the_arm_is_held_though_it_is_the_look_at_the_receivers_that_fails(arm, monkeypatch):
+def test_the_arm_is_held_though_looking_at_the_receivers_fails(arm, monkeypatch):
     sent = len(arm.commands)
     monkeypatch.setattr(Receivers, 'have_changed', fail)
     for _ in range(10):
@@ -363,7 +360,7 @@ def test_the_arm_is_held_though_it_is_the_look_at_the_receivers_that_fails(arm, 
 
 
 @pytest.mark.parametrize('how', ['unexpected', 'refused'])
-def test_where_not_even_braking_is_possible_nothing_is_sent_until_enable(arm, monkeypatch, how):
+def test_where_braking_fails_nothing_is_sent_until_enable(arm, monkeypatch, how):
     sent = len(arm.commands)
     with monkeypatch.context() as broken:
         broken.setattr(arm.node.policy, 'decide', fail if how == 'unexpected' else refuse)
@@ -384,7 +381,7 @@ def refuse(*_):
     raise ArgumentError('this motion has no effort')
 
 
-def test_an_effort_that_cannot_be_computed_leads_to_on_stop_until_one_can(arm, monkeypatch):
+def test_while_no_effort_can_be_computed_on_stop_counts(arm, monkeypatch):
     assert arm.set_parameter('on_stop', 'zero').successful
     assert arm.set_parameter('state_timeout', 1.0).successful
     assert arm.set_parameter('blend_time', 0.05).successful
@@ -435,7 +432,7 @@ def comes(arm, condition, seconds) -> bool:
     return bool(condition())
 
 
-def test_an_impossible_answer_of_another_node_does_not_end_the_node(start_arm, monkeypatch):
+def test_an_impossible_answer_from_elsewhere_does_not_end_the_node(start_arm, monkeypatch):
     """The executor calls back when it arrives, and EventsExecutor crashes if that raises."""
     # named, since DDS may lose the names of nodes while a process stands still for long
     arm = start_arm(effort_controller='effort_controller')

@@ -154,7 +154,7 @@ def test_an_error_comes_with_its_kind_and_text(process):
     assert_answers(process)
 
 
-def test_a_defect_is_an_error_too_and_the_process_goes_on(process):
+def test_a_defect_is_an_error_and_the_process_goes_on(process):
     with pytest.raises(RneaError, match="KeyError: 'nonsense'"):
         process.ask({'task': 'nonsense'})
     pid = process.pid
@@ -216,7 +216,7 @@ def has_ended(number):
 
 
 @pytest.mark.parametrize('is_idle', [False, True])
-def test_a_process_that_has_died_is_replaced_and_that_is_said(process, exits, is_idle):
+def test_a_dead_process_is_replaced_and_that_is_said(process, exits, is_idle):
     assert_answers(process)
     process.keep_alive()
     assert not exits
@@ -231,7 +231,7 @@ def test_a_process_that_has_died_is_replaced_and_that_is_said(process, exits, is
     assert process.pid != killed and is_running(process.pid)
 
 
-def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, exits):
+def test_a_request_that_ends_two_processes_is_refused(process, exits):
     reason = '2 worker processes have exited while they worked on the request: killed'
     with pytest.raises(WorkerError, match=reason):
         process.ask(question(), lambda: kill(process))
@@ -239,7 +239,7 @@ def test_a_request_that_ends_two_processes_is_refused_with_the_reason(process, e
     assert_answers(process)
 
 
-def test_the_last_line_that_it_printed_is_part_of_the_reason(process, monkeypatch, tmp_path):
+def test_the_last_printed_line_is_part_of_the_reason(process, monkeypatch, tmp_path):
     (tmp_path / 'sitecustomize.py').write_text(
         'import os, sys\nprint("a library is broken", file=sys.stderr, flush=True)\nos._exit(3)\n')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
@@ -334,7 +334,7 @@ process.close()
 """
 
 
-def test_a_process_with_other_code_than_the_node_is_not_believed(tmp_path):
+def test_a_process_with_other_code_is_not_believed(tmp_path):
     """Its numbers may be in another order, and its machine code may take other arguments."""
     shutil.copytree(ROOT / 'ros2_rnea', tmp_path / 'ros2_rnea')
     result = subprocess.run(
@@ -361,7 +361,7 @@ process.close()
 
 
 @pytest.mark.parametrize('is_first', [True, False])
-def test_it_runs_the_copy_of_the_package_that_the_node_has_imported(tmp_path, is_first):
+def test_it_runs_the_package_that_the_node_has_imported(tmp_path, is_first):
     """A workspace may have another version than the release over which it is sourced."""
     workspace, release = tmp_path / 'workspace', tmp_path / 'release'
     shutil.copytree(ROOT / 'ros2_rnea', workspace / 'ros2_rnea')
@@ -451,8 +451,7 @@ def test_a_working_directory_that_is_deleted_does_no_harm(process, tmp_path, mon
     assert_answers(process)
 
 
-def test_what_was_printed_before_an_answer_is_not_why_a_process_exits(
-        process, tmp_path, monkeypatch):
+def test_lines_printed_before_an_answer_explain_no_exit(process, tmp_path, monkeypatch):
     (tmp_path / 'sitecustomize.py').write_text('import sys; print("some", file=sys.stderr)')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
     process.start()
@@ -523,7 +522,7 @@ def test_a_request_is_answered_with_a_model_and_a_policy(worker):
     assert worker.take() is None
 
 
-def test_settings_that_do_not_fit_are_an_error_of_the_request(worker):
+def test_unfit_settings_are_an_error_of_the_request(worker):
     worker.request(request(joints=('elbw',)))
     assert 'did you mean' in str(answer_of(worker).result)
 
@@ -564,7 +563,7 @@ def stuck(worker, monkeypatch):
     return number
 
 
-def test_a_process_that_is_stuck_with_what_is_cancelled_is_ended(worker, exits, stuck):
+def test_a_process_stuck_with_a_cancelled_request_is_ended(worker, exits, stuck):
     worker.cancel()
     until(lambda: has_ended(stuck) and not worker.is_busy)
     assert worker.take() is None
@@ -577,7 +576,7 @@ def test_a_request_that_is_overtaken_may_take_only_so_long(worker, exits, stuck)
     assert has_ended(stuck) and not exits
 
 
-def test_the_progress_of_a_request_is_never_that_of_the_one_before(worker, monkeypatch):
+def test_the_progress_is_never_that_of_the_request_before(worker, monkeypatch):
     compiling, other = Compilation('gravity', 1, 9), ARM.replace('"arm"', '"other"')
     is_compiling, go_on, has_reported, end = Event(), Event(), Event(), Event()
 
@@ -647,7 +646,7 @@ def test_a_thread_that_computes_does_not_hold_up_the_end(worker, monkeypatch):
     until(lambda: not worker.is_busy)
 
 
-def test_a_process_that_linux_cannot_end_does_not_hold_up_the_end(process, monkeypatch):
+def test_an_unkillable_process_does_not_hold_up_the_end(process, monkeypatch):
     assert_answers(process)
 
     def never_ends(_, timeout=None):

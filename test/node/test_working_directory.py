@@ -77,7 +77,7 @@ def test_tools_import_nothing_from_there(start, module, arguments):
     assert process.returncode == 0, output
 
 
-def test_mujoco_is_imported_where_it_is_told_to_look_for_no_windows():
+def test_only_mujoco_library_imports_mujoco():
     imports = [path.name for path in PACKAGE.rglob('*.py')
                if re.search(r'^\s*(import|from) mujoco\b', path.read_text(encoding='utf-8'), re.M)]
     assert imports == ['mujoco_library.py']
@@ -100,7 +100,7 @@ def test_node_and_its_worker_import_nothing_from_there(start):
     assert process.returncode == 0
 
 
-def test_run_starts_tools_where_files_are_as_typed_by_their_executables():
+def test_run_starts_tools_by_their_executables_in_the_callers_folder():
     """``python -m`` would put that folder first on the search path."""
     text = (ROOT / 'run').read_text(encoding='utf-8')
     commands = [part.split(';;')[0] for part in text.split('cd -- "$caller"')[1:]]
