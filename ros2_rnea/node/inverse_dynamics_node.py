@@ -198,7 +198,7 @@ class InverseDynamicsNode(GuardedNode):
         self._configuration.begin()
         self._controllers.poll()
 
-    # ---- what others may look at, as tests do; nothing here changes anything --------------------
+    # ---- what others may look at ----------------------------------------------------------------
 
     @property
     def policy(self) -> Policy | None:

@@ -52,8 +52,8 @@ from ros2_rnea.model.description import (
     RobotDescription,
 )
 from ros2_rnea.node import bounds, diagnostics, parameter_requests
-from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.controllers import other_publishers
+from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.models import configuration
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.serialized_states import MAX_LAYOUT_BYTES, StateReader

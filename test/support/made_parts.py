@@ -35,6 +35,7 @@ def made_by(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str) -> l
     made: list[Any] = []
 
     class Made(getattr(module, name)):
+
         def __init__(self, *arguments, **more) -> None:
             self.made_with = arguments
             made.append(self)
