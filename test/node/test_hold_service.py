@@ -13,7 +13,6 @@
 # limitations under the License.
 """The service ~/hold and hold_after_goal, beside an action that is simulated."""
 
-from math import inf
 from threading import Thread
 from unittest.mock import Mock
 
@@ -108,6 +107,13 @@ class Held:
         self.goals.on_status({b'goal': GoalState.EXECUTING})
         self.goals.on_status({b'goal': GoalState.ABORTED})
 
+    def begin_to_hold(self):
+        """Let the service send a goal of its own, which does not end."""
+        self.goals.said = None
+        assert self.arm.set_parameter('hold_after_goal', True).successful
+        self.interrupt()
+        self.arm.until(lambda: self.goals.sent)
+
 
 @pytest.fixture
 def beside(bench):
@@ -174,7 +180,7 @@ def test_commanded_efforts_with_feedback_are_not_blended(beside):
     (lambda held: setattr(held, 'efforts', None), 'commands no efforts'),
     (lambda held: setattr(held, 'joints', [*JOINTS, 'grip']), "'grip', whose effort is not known"),
     (lambda held: setattr(held.goals, 'said', 'it was preempted'), 'it was preempted'),
-    (lambda held: setattr(held.service, '_busy_until', inf), 'already executing'),
+    (Held.begin_to_hold, 'already executing'),
 ])
 def test_the_service_refuses_with_the_reason(beside, change, said):
     held = beside()

@@ -203,7 +203,7 @@ def test_an_error_in_a_callback_is_logged_with_its_traceback(arm, monkeypatch, c
 
 
 def test_a_service_answers_that_it_has_failed(arm, monkeypatch):
-    monkeypatch.setattr(arm.node, '_what_will_be_held', fail)
+    monkeypatch.setattr(arm.node.policy, 'effort_after_stop', fail)
     response = arm.call(SetBool, 'enable', data=False)
     assert not response.success
     assert response.message == 'UnheardOfError: nobody has thought of this'

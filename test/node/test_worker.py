@@ -422,12 +422,10 @@ def test_an_answer_that_cannot_be_read_ends_the_process(
         process, monkeypatch, answer):
     assert_answers(process)
     running = process.pid
-    ours, theirs = socket.socketpair()
-    monkeypatch.setattr(process, '_channel', Channel(ours))
-    theirs.sendall(sized(answer))
-    with pytest.raises(WorkerError, match='cannot be read'):
-        process.ask(question())
-    theirs.close()
+    with monkeypatch.context() as broken:
+        broken.setattr(Channel, 'receive_bytes', lambda _: answer)
+        with pytest.raises(WorkerError, match='cannot be read'):
+            process.ask(question())
     assert has_ended(running)
     assert_answers(process)
 
