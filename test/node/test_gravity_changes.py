@@ -19,7 +19,6 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from ros2_rnea import Robot
-from ros2_rnea.node.worker.model_worker import ModelWorker
 from sensor_msgs.msg import Imu
 from small_robots import ARM
 from std_msgs.msg import Header
@@ -60,10 +59,9 @@ def test_without_a_requested_time_that_of_the_parameter_counts(arm):
         arm.answer(JOINTS, Q), ROBOT.gravity(Q, gravity=ACROSS), rtol=1e-9)
 
 
-def test_gravity_that_cannot_be_held_is_not_called_in_use(arm, monkeypatch):
+def test_gravity_that_cannot_be_held_is_not_called_in_use(arm):
     """While another robot is built, a parameter may be meant for that one, and is stored."""
     before = arm.answer(JOINTS, Q)
-    monkeypatch.setattr(ModelWorker, 'take', lambda _: None)
     other = Parameter('robot_description', value=ARM.replace('effort="100.0"', 'effort="1e4"'))
     with answers_held():
         assert arm.node.set_parameters([other])[0].successful
