@@ -39,6 +39,7 @@ EXECUTABLES = [
     'compile = ros2_rnea.offline.commands.compile.__main__:main',
     'demo = ros2_rnea.tools.demo.__main__:main',
     'excite = ros2_rnea.offline.commands.excite.__main__:main',
+    'export = ros2_rnea.offline.commands.export.__main__:main',
     'fill_efforts = ros2_rnea.offline.commands.fill_efforts.__main__:main',
     'report = ros2_rnea.offline.commands.report.__main__:main',
     'identify = ros2_rnea.offline.commands.identify.__main__:main',
@@ -142,7 +143,7 @@ setup(
     maintainer_email='ros2_rnea@example.com',
     license='Apache-2.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={'': ['py.typed', '*.html', '*.pyi', '*.urdf']},
+    package_data={'': ['py.typed', '*.html', '*.pyi', '*.urdf', 'tape.[ch]']},
     ext_modules=extensions(),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),

@@ -42,7 +42,7 @@ FLOORS = [
     ['robots.robot'],
     ['robots.adjustable_robot', 'robots.joint_index_map'],
     ['robots.closed_chain', 'trajectories'],
-    ['control', 'offline.audit', 'offline.filling', 'offline.identification'],
+    ['control', 'export', 'offline.audit', 'offline.filling', 'offline.identification'],
     ['__init__'],
     ['node', 'command_line'],
     ['tools'],

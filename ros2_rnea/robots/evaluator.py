@@ -49,6 +49,7 @@ class Evaluator:
     :param variant: which of the parameters kernels read.
     :param kernels: of the tree without payloads, shared by robots with other payloads; None: the
         textbook.
+    :ivar variant: likewise.
     :ivar tree: of the robot with its payloads; where the parameters are changed, it has to be
         replaced by one that says the same.
     """
@@ -61,7 +62,7 @@ class Evaluator:
             kernels: Kernels | None) -> None:
         self.tree = tree
         self._parameters = parameters
-        self._variant = variant
+        self.variant = variant
         self._kernels = kernels
         self._functions: dict[tuple[str, Variant, bool], Callable[..., bool]] = {}
 
@@ -134,14 +135,14 @@ class Evaluator:
             check_array(name, array, shape, is_output)
 
     def _target(self, kernels: CompiledKernels, quantity: Quantity, wrenches: bool) -> Target:
-        variant = self._variant._replace(wrenches=wrenches)
+        variant = self.variant._replace(wrenches=wrenches)
         return kernels.target(quantity, variant, self._parameters.values)
 
     def prepare(self, quantity: Quantity, wrenches: bool = False, rows: bool = False) -> None:
         """Make a kernel now, so that the first call need not."""
         if self._kernels is not None:
             self._function(
-                self._kernels, quantity, self._variant._replace(wrenches=wrenches), rows)
+                self._kernels, quantity, self.variant._replace(wrenches=wrenches), rows)
 
     def code(
             self, asked: Iterable[Quantity], on_compile: Callable[[Compilation], None],
@@ -179,7 +180,7 @@ class Evaluator:
                 self._kernels.load(spec, kernel)
 
     def _specs(self, asked: Iterable[Quantity]) -> list[KernelSpec]:
-        variants = [self._variant._replace(wrenches=wrenches) for wrenches in (False, True)]
+        variants = [self.variant._replace(wrenches=wrenches) for wrenches in (False, True)]
         return list(dict.fromkeys(
             KernelSpec('one', quantity, variant.relevant_to(quantity))
             for quantity in asked for variant in variants))
@@ -193,7 +194,7 @@ class Evaluator:
             other_gravity: bool,
             result: Array) -> bool:
         """Compute by a kernel, and return whether it could."""
-        variant = self._variant._replace(wrenches=wrenches is not None)
+        variant = self.variant._replace(wrenches=wrenches is not None)
         inputs = [call.arrays[name] for name in quantity.inputs]
         if wrenches is not None and variant.relevant_to(quantity).wrenches:
             inputs.append(wrenches)

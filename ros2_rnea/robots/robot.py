@@ -115,6 +115,16 @@ class Robot(Observables):
         attributes = vars(self).copy()  # in one step: other threads may add kernel calls
         return {name: value for name, value in attributes.items() if name not in own}
 
+    @property
+    def variant(self) -> Variant:
+        """Return which of :attr:`parameter_values` enter the kernels of this robot."""
+        return self._evaluator.variant
+
+    @property
+    def parameter_values(self) -> Array:
+        """Return a copy of what the kernels read, laid out as :class:`.ParameterLayout` says."""
+        return self._parameters.values.copy()
+
     @classmethod
     def from_urdf(
             cls,

@@ -97,6 +97,19 @@ def payload(text: str) -> tuple[str, Inertial] | None:
     return link, Inertial(mass, Pose((x, y, z)), (ixx, ixy, ixz, iyy, iyz, izz))
 
 
+def payload_of(text: str) -> tuple[str, Inertial]:
+    """
+    Return the link and the payload that a text says, the type of ``--payload``.
+
+    :raises ArgumentTypeError: where it has not the form of PAYLOAD, or a number is out of range.
+    """
+    found = payload(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
+    return found
+
+
 def finite_numbers(text: str) -> tuple[float, ...]:
     """Return the numbers between commas; none where one of them is not a finite number."""
     try:

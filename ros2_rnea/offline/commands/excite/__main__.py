@@ -31,7 +31,6 @@ from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.command_line.terminal import progress_bar, say_written
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
 from ros2_rnea.offline.commands.excite.report import as_json, sentences, tables
@@ -43,7 +42,7 @@ from ros2_rnea.offline.commands.robot_options import (
     finite_numbers,
     joint_position,
     PAYLOAD,
-    payload,
+    payload_of,
     robot_of,
 )
 from ros2_rnea.robots.arguments import Array
@@ -208,14 +207,6 @@ def _joint_noise(text: str) -> tuple[str, float]:
     return name, values[0]
 
 
-def _payload(text: str) -> tuple[str, Inertial]:
-    found = payload(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
-    return found
-
-
 def _floor(text: str) -> float | None:
     if text == 'none':
         return None
@@ -282,7 +273,7 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
                        metavar='JOINT=POSITION',
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')
-    group.add_argument('--payload', action='append', type=_payload, default=[],
+    group.add_argument('--payload', action='append', type=payload_of, default=[],
                        metavar=PAYLOAD,
                        help='what the arm carries in addition to the URDF: mass, its centre in '
                             "the link's frame, and inertia about the centre [kg, m, kg m^2]; of "

@@ -1,0 +1,221 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+What a program without this library needs to know of a robot: joints, parameters and tapes.
+
+The numbers that may change at run time are one array, the *parameters*.  Whoever runs the tapes
+passes it with each call, so that gravity, payloads and friction change by other numbers in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+
+from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, ParameterLayout
+from ros2_rnea.dynamics.quantities import LINK_JACOBIAN, link_jacobian, METHODS
+from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity
+from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.export.tape import Tape, tape_of
+from ros2_rnea.kernels.tracing import PARAMETERS, trace, Trace
+from ros2_rnea.model.description import JOINT_NUMBERS
+from ros2_rnea.model.tree import Body as TreeBody
+from ros2_rnea.robots.arguments import check_link
+from ros2_rnea.robots.robot import Robot
+
+PAYLOAD = 'payload'
+"""The parameters of payloads: ten for each body, see :mod:`ros2_rnea.dynamics.regressor`."""
+
+EFFORT = 'Nm or N'
+
+QUANTITIES = {
+    'inverse_dynamics': (
+        'Effort that a motion needs, friction, springs and rotors included', EFFORT),
+    'gravity': ('Effort that holds the robot still against gravity', EFFORT),
+    'bias': ('Effort that keeps the velocity: Coriolis, gravity, friction and springs', EFFORT),
+    'coriolis_effort': ('Coriolis and centrifugal effort', EFFORT),
+    'friction': ('Effort that overcomes the friction of the joints', EFFORT),
+    'spring': ('Effort against the springs of the joints', EFFORT),
+    'mass_matrix': ('Mass matrix, rotors included', 'kg m^2, kg m or kg'),
+    'joint_momentum': (
+        'Generalized momentum, and in the second row its rate without efforts',
+        'Nm s or N s, and Nm or N'),
+    'forward_dynamics': ('Accelerations that efforts cause', 'rad/s^2 or m/s^2'),
+}
+"""What can be exported besides Jacobians, by the name of a method: its meaning and unit."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """
+    An independent joint: its coordinates and limits.
+
+    :ivar unit: of its velocity coordinates times s: ``rad`` or ``m`` for each.
+    :ivar q: the first of its positions and how many it has; likewise ``v``, of its velocities.
+    :ivar limits: lower and upper position, velocity and effort, in SI units; infinite if none.
+    """
+
+    name: str
+    type: str  # noqa: A003
+    unit: str
+    q: tuple[int, int]
+    v: tuple[int, int]
+    limits: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Body:
+    """
+    A body and the joint that carries it, a mimic joint included.
+
+    :ivar mover: the index of the independent joint that moves it.
+    :ivar takes_payload: whether the tapes read the parameters of a payload on it.
+    """
+
+    joint: str
+    link: str
+    mover: int
+    takes_payload: bool
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """
+    Some of the parameters.
+
+    :ivar first: the place of the first of them in the array.
+    :ivar width: how many there are for each body; 0 for gravity, which is for all.
+    :ivar is_read: whether a tape reads any of them; a change of others has no effect.
+    """
+
+    name: str
+    unit: str
+    first: int
+    count: int
+    width: int
+    is_read: bool
+
+
+@dataclass(frozen=True)
+class Model:
+    """
+    A robot to run elsewhere.
+
+    :ivar description_hash: SHA-256 of the robot's description, hexadecimal.
+    :ivar writer: the program that made it, and its version.
+    :ivar values: the present parameters.
+    """
+
+    name: str
+    description_hash: str
+    writer: str
+    nq: int
+    nv: int
+    joints: tuple[Joint, ...]
+    bodies: tuple[Body, ...]
+    parameters: tuple[Parameter, ...]
+    values: tuple[float, ...]
+    tapes: tuple[Tape, ...]
+
+
+def quantities_of(robot: Robot, names: Iterable[str], jacobians: Iterable[str]) -> list[Quantity]:
+    """
+    Return the quantities to export.
+
+    :param names: of ``QUANTITIES``.
+    :param jacobians: links whose Jacobian is wanted, in the link's own axes.
+    :raises ArgumentError: where there is no such quantity or link.
+    """
+    for name in names:
+        if name not in QUANTITIES:
+            raise ArgumentError(
+                f'the quantity {name!r} cannot be exported{did_you_mean(name, QUANTITIES)}; there '
+                f'are {", ".join(QUANTITIES)}')
+    for link in jacobians:
+        check_link(robot.tree, link)
+    return [*(METHODS[name] for name in names), *map(link_jacobian, jacobians)]
+
+
+def meaning(quantity: str) -> tuple[str, str]:
+    """Return in words what a quantity is, and its unit."""
+    return QUANTITIES.get(quantity, (
+        f'J of v = J qd for the {quantity.removeprefix(LINK_JACOBIAN)}: v is [angular; linear], '
+        'in its axes', '1 or m'))
+
+
+def traces_of(
+        robot: Robot, quantities: Iterable[Quantity], wrenches: bool = False) -> dict[str, Trace]:
+    """
+    Return the traces of quantities by their names.
+
+    :param wrenches: whether inverse and forward dynamics take wrenches on the bodies.
+    """
+    variant = robot.variant._replace(wrenches=wrenches)
+    return {quantity.name: trace(robot.tree_without_payloads, quantity, variant)
+            for quantity in quantities}
+
+
+def model_of(robot: Robot, description: str, traces: Mapping[str, Trace]) -> Model:
+    """
+    Return the model of a robot.
+
+    :param description: the text that the robot was read from.
+    :param traces: see :func:`traces_of`.
+    """
+    tree = robot.tree
+    tapes = tuple(tape_of(name, each) for name, each in traces.items())
+    read = {load.place for tape in tapes for load in tape.loads if load.array == PARAMETERS}
+    carrying = [tree.bodies[index] for index in tree.joints.values()]
+    first_v = [body.v_index for body in carrying]
+    return Model(
+        robot.name, sha256(description.encode()).hexdigest(), _writer(), tree.nq, tree.nv,
+        tuple(_joint(body) for body in carrying),
+        tuple(Body(body.joint, body.link, first_v.index(body.v_index),
+                   index in robot.variant.payloads) for index, body in enumerate(tree.bodies)),
+        tuple(_parameters(len(tree.bodies), read)),
+        tuple(robot.parameter_values.tolist()), tapes)
+
+
+def _writer() -> str:
+    try:
+        return f'ros2_rnea {version("ros2_rnea")}'
+    except PackageNotFoundError:  # run from its sources
+        return 'ros2_rnea'
+
+
+def _joint(body: TreeBody) -> Joint:
+    limits = body.limits
+    units = ['m' if name in ('x', 'y', 'z', 'distance') else 'rad'
+             for name in body.type.coordinates]
+    return Joint(
+        body.joint, body.type.label, ' '.join(units), (body.q_index, body.type.nq),
+        (body.v_index, body.type.nv),
+        (float(limits.lower), float(limits.upper), float(limits.velocity), float(limits.effort)))
+
+
+def _parameters(bodies: int, read: set[int]) -> Iterable[Parameter]:
+    layout = ParameterLayout(bodies)
+    units = {number.name: number.unit for number in JOINT_NUMBERS}
+
+    def parameter(name: str, unit: str, first: int, count: int, width: int) -> Parameter:
+        return Parameter(
+            name, unit, first, count, width, not read.isdisjoint(range(first, first + count)))
+
+    yield parameter(GRAVITY_FIELD, 'm/s^2', 0, 3, 0)
+    for name in JOINT_PARAMETERS:
+        yield parameter(name, units[name], layout.joints(name).start, bodies, 1)
+    yield parameter(
+        PAYLOAD, 'kg, kg m, kg m^2', layout.size - 10 * bodies, 10 * bodies, 10)

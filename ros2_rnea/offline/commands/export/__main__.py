@@ -1,0 +1,190 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""Write a robot's model for other programs: ``ros2 run ros2_rnea export --help``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+import re
+import sys
+
+from rich.console import Console
+from ros2_rnea.command_line.command import command
+from ros2_rnea.command_line.output_files import writing
+from ros2_rnea.command_line.terminal import figure_table, say_written
+from ros2_rnea.errors import ArgumentError
+from ros2_rnea.export.c_code import c_files, identifier, Style
+from ros2_rnea.export.model import Model, model_of, QUANTITIES, quantities_of, traces_of
+from ros2_rnea.export.model_file import encoded, tape_data
+from ros2_rnea.offline.commands.check_model.source import read_source
+from ros2_rnea.offline.commands.compile.parameter_file import names_in, read_parameters
+from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
+from ros2_rnea.offline.commands.robot_options import PAYLOAD, payload_of
+from ros2_rnea.robots.adjustable_robot import AdjustableRobot
+from ros2_rnea.robots.robot import Robot
+
+DEFAULT_QUANTITIES = 'inverse_dynamics,gravity'
+
+
+class ExitCode(IntEnum):
+    """Exit codes of the program; argparse, too, exits with 2."""
+
+    WRITTEN = 0
+    NOT_WRITTEN = 2
+
+
+@command('export', ExitCode.NOT_WRITTEN)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """
+    Write the model of one robot, and print what it costs.
+
+    :param arguments: of the command line, without the program's name; None takes sys.argv.
+    :returns: exit code.
+    """
+    options = _parser().parse_intermixed_args(arguments)
+    if options.c is None and (options.float or options.prefix or options.example):
+        raise ArgumentError('--float, --prefix and --example are about C; they need --c FOLDER')
+    text = read_source(options.file, options.mappings)
+    robot = _robot(text, options)
+    quantities = quantities_of(robot, options.quantities.split(','), options.jacobian)
+    traces = traces_of(robot, quantities, options.wrenches)
+    model = model_of(robot, text, traces)
+    written: list[Path] = []
+    if options.c is not None:
+        files = c_files(robot, model, quantities, traces, _style(robot, options), options.example)
+        for name, content in files.items():
+            written.append(options.c / name)
+            with writing(written[-1]):
+                options.c.mkdir(parents=True, exist_ok=True)
+                written[-1].write_text(content, encoding='utf-8')
+    if options.c is None or options.out is not None:
+        written.append(options.out or Path(f'{identifier(robot.name)}.rnea'))
+        with writing(written[-1]):
+            written[-1].write_bytes(encoded(model))
+    console = Console()
+    _print_costs(console, model)
+    say_written(console, written)
+    return ExitCode.WRITTEN
+
+
+def _robot(text: str, options: argparse.Namespace) -> AdjustableRobot:
+    """Return the robot with its present gravity, payloads and numbers of joints."""
+    massless, payload_links = list(options.massless), list(options.payload_link)
+    if options.parameters is not None:
+        parameters = read_parameters(options.parameters, options.node)
+        massless += names_in(parameters, 'massless_links')
+        payload_links += names_in(parameters, 'payload_links')
+    robot = Robot.from_urdf(text, options.floating_base, massless)
+    if options.gravity is not None:
+        robot = robot.with_gravity(options.gravity)
+    if options.parameters is not None:
+        robot, _ = with_numbers_of(
+            robot, options.parameters, options.node, options.gravity is not None)
+    for number, (link, inertial) in enumerate(options.payload):
+        robot = robot.with_payload(f'payload {number}', link, inertial)
+    return AdjustableRobot.of(robot, payload_links)
+
+
+def _style(robot: Robot, options: argparse.Namespace) -> Style:
+    prefix = options.prefix or identifier(robot.name)
+    if not re.fullmatch(r'[a-z][a-z0-9_]*', prefix):
+        raise ArgumentError(
+            f'--prefix is {prefix!r}; it needs small letters, digits and _, a letter first')
+    return Style(prefix, options.float)
+
+
+def _print_costs(console: Console, model: Model) -> None:
+    table = figure_table('quantity', 'operations', 'runs', 'in the file', 'registers')
+    for tape in model.tapes:
+        table.add_row(tape.name, str(tape.operations), str(len(tape.runs)),
+                      f'{len(tape_data(tape))} B', f'{8 * tape.registers} B')
+    console.print(table)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='export',
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="""\
+Write the dynamics of a robot for programs without Python.
+
+As a model file (data), it is run by a small interpreter in C, tape.c, beside this package's
+module ros2_rnea.export: no compiler, no URDF parser, nothing to trust.  With --c, it becomes C99
+for this robot alone, two to ten times as fast: a source and a header that need libm, for a
+microcontroller or a real-time loop.
+
+Gravity, payloads, friction, springs and rotors are an array that is passed with each call: they
+may change without another export.  Payloads can change on the links that --payload-link names.
+Numbers without which a robot is exported (such as armature) stay zero.""",
+        epilog=f"""\
+quantities:  {', '.join(QUANTITIES)}
+
+The table shows, for each quantity, the operations of its tape, in how many runs of one kind they
+are, the bytes in the file, and the memory for registers that the interpreter needs.
+
+exit codes:  0 written; 2 not written, with the reason
+examples:
+  export panda.urdf                                        # panda.rnea
+  export ur.urdf.xacro ur_type:=ur5e name:=ur --quantities gravity,joint_momentum
+  export panda.urdf --payload-link panda_hand --jacobian panda_hand --out arm.rnea
+  export panda.urdf --parameters my_robot.yaml --c src --float --example
+  cc -std=c99 -O2 src/*.c -lm && ./a.out""")
+    parser.add_argument('file', help='a URDF file; a xacro file, if xacro is installed; or - for '
+                                     'the standard input')
+    parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
+    group = parser.add_argument_group('the robot')
+    group.add_argument('--massless', action='append', default=[], metavar='LINK',
+                       help='a link that may move without <inertial>; may be repeated')
+    group.add_argument('--floating-base', action='store_true',
+                       help='let the root link move freely, as that of a legged robot')
+    group.add_argument('--gravity', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
+                       help="acceleration of free fall in the root link's axes, m/s^2 (default "
+                            '0 0 -9.81); for tilted mounts')
+    group.add_argument('--payload-link', action='append', default=[], metavar='LINK',
+                       help='a link whose payload can change; may be repeated')
+    group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
+                       help='a payload that the robot carries now (kg, m, kg m^2), as in '
+                            'tool0:1.5:0,0,0.1; may be repeated')
+    group.add_argument('--parameters', type=Path, metavar='FILE',
+                       help='a parameter file of the node, such as that of identify: its '
+                            'friction, rotors (armature) and gravity replace those of the URDF; '
+                            'its massless_links and payload_links are used')
+    group.add_argument('--node', default='/inverse_dynamics', metavar='NAME',
+                       help='whose parameters these are (default %(default)s)')
+    group = parser.add_argument_group('what is computed')
+    group.add_argument('--quantities', default=DEFAULT_QUANTITIES, metavar='NAME,…',
+                       help='see below (default %(default)s)')
+    group.add_argument('--jacobian', action='append', default=[], metavar='LINK',
+                       help="also the Jacobian of a link, in the link's axes; may be repeated")
+    group.add_argument('--wrenches', action='store_true',
+                       help='wrenches on the bodies are an input of inverse_dynamics')
+    group = parser.add_argument_group('output')
+    group.add_argument('--out', type=Path, metavar='FILE',
+                       help="the model file (default: the robot's name with .rnea in the current "
+                            'folder; none with --c)')
+    group.add_argument('--c', type=Path, metavar='FOLDER',
+                       help='write C99 to this folder: PREFIX.c and PREFIX.h')
+    group.add_argument('--float', action='store_true', help='in float in place of double')
+    group.add_argument('--prefix', metavar='NAME',
+                       help="what all names in C begin with (default: the robot's name)")
+    group.add_argument('--example', action='store_true',
+                       help='also main.c, a program that runs the self-test')
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())
