@@ -22,6 +22,7 @@ them.  What reads the file relies on nothing in it before it is checked.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 import zlib
 
@@ -170,9 +171,13 @@ def decoded(content: bytes) -> Model:
     if header['checksum'] != zlib.crc32(content[CHECKED_FROM:]):
         raise ModelFileError('the model file is damaged: its checksum is wrong')
     try:
-        return _model(content, header)
-    except (IndexError, UnicodeDecodeError, ValueError) as error:
+        model = _model(content, header)
+        is_whole = encoded(model) == content
+    except (IndexError, OverflowError, ValueError) as error:
         raise ModelFileError(f'the model file contradicts itself: {error}') from error
+    if not is_whole:
+        raise ModelFileError('the model file contradicts itself: a model is written otherwise')
+    return model
 
 
 def _model(content: bytes, header: Any) -> Model:
@@ -209,7 +214,7 @@ def _tape(
     rest = iter(np.frombuffer(content, WORD, count, data).tolist())
 
     def groups(number: int, width: int) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(next(rest) for _ in range(width)) for _ in range(number))
+        return tuple(tuple(islice(rest, width)) for _ in range(number))
 
     loaded = tuple(Load(INPUTS[array], place) for array, place in groups(loads, 2))
     lengths = [(Kind(kind), length) for kind, length in groups(runs, 2)]

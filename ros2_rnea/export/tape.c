@@ -21,9 +21,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST 65536u       /* registers of a tape, which words of 16 bits name */
 #define INPUTS 6u
-#define CHECKED_FROM 16u  /* where the part of the file starts that the checksum is of */
+#define CHECKED_FROM 16u /* where the part of the file starts that the checksum is of */
 
 enum {
   ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, MULTIPLY_SUBTRACT, SUBTRACT_PRODUCT, DIVIDE, SQUARE_ROOT,
@@ -82,18 +81,14 @@ static const char *check_tape(const rnea_model *model, const rnea_tape *tape) {
   const uint32_t sizes[INPUTS] = {
       header->nq, header->nv, header->nv, header->nv, 6 * header->bodies.count,
       header->values.count};
+  const uint64_t outputs = (uint64_t)tape->rows * tape->columns;
+  const uint64_t needed =
+      8 * (uint64_t)tape->constants + 16 * (uint64_t)tape->guards +
+      2 * (2 * (uint64_t)tape->loads + 2 * (uint64_t)tape->runs + outputs + tape->words);
   uint32_t i, operation, operand, next, used = 0;
-  uint64_t needed;
   parts part;
-  if (tape->loads > MOST || tape->constants > MOST || tape->guards > MOST || tape->runs > MOST ||
-      tape->rows > MOST || tape->columns > MOST || tape->words > 3 * MOST ||
-      tape->registers > MOST)
-    return "a tape of the model file is too large";
-  needed = 8 * (uint64_t)tape->constants + 16 * (uint64_t)tape->guards +
-           2 * (2 * (uint64_t)tape->loads + 2 * (uint64_t)tape->runs +
-                (uint64_t)tape->rows * tape->columns + tape->words);
   if (tape->name >= header->text.count || tape->data % 8 || tape->data > header->size ||
-      needed > header->size - tape->data)
+      outputs > header->size || needed > header->size - tape->data)
     return "a tape of the model file is not inside of it";
   part = parts_of(model, tape);
   for (i = 0; i < tape->loads; ++i) {
@@ -117,7 +112,7 @@ static const char *check_tape(const rnea_model *model, const rnea_tape *tape) {
     return "a tape of the model file has other operations than it says";
   for (i = 0; i < tape->guards; ++i)
     if (part.guards[i].place >= next) return "a tape of the model file guards no register";
-  for (i = 0; i < tape->rows * tape->columns; ++i)
+  for (i = 0; i < outputs; ++i)
     if (part.outputs[i] >= next) return "a tape of the model file returns no register";
   return NULL;
 }

@@ -1,0 +1,144 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The interpreter in C: it computes what the reference does, bit by bit, and judges files."""
+
+from __future__ import annotations
+
+from math import nan
+import struct
+
+from exported import (
+    answer,
+    compiled,
+    COMPILERS,
+    exported,
+    exported_robot,
+    Interpreter,
+    LANGUAGES,
+    LIBM,
+    random_inputs,
+    ROBOTS,
+    shared_library,
+    symbols,
+    TAPE_C,
+    worst,
+)
+import numpy as np
+import pytest
+from ros2_rnea.export import model_file
+from ros2_rnea.export.model_file import encoded
+from ros2_rnea.export.tape import evaluate
+
+STATES = 50
+"""For each of twenty robots."""
+
+
+@pytest.fixture(scope='module')
+def library(tmp_path_factory):
+    return shared_library(tmp_path_factory.mktemp('interpreter'), TAPE_C)
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_interpreter_agrees_with_the_library_and_with_the_reference_to_the_last_bit(name, library):
+    robot, quantities, _, model = exported(exported_robot(name))
+    interpreter = Interpreter(library, encoded(model))
+    assert interpreter.error is None
+    assert interpreter.registers == max(tape.registers for tape in model.tapes)
+    rng = np.random.default_rng(2)
+    for state in range(STATES):
+        inputs = random_inputs(robot, rng)
+        for quantity, tape in zip(quantities, model.tapes):
+            ours = interpreter.run(tape.name, inputs, len(tape.outputs))
+            assert worst(ours, answer(robot, quantity, inputs)) <= 1e-12, quantity.name
+            if state < 2:
+                lists = {name: array.tolist() for name, array in inputs.items()}
+                assert ours.tolist() == evaluate(tape, lists)
+
+
+def test_forward_dynamics_divides_and_is_guarded(library):
+    robot, quantities, _, model = exported(exported_robot('free flyer'), ['forward_dynamics'])
+    interpreter = Interpreter(library, encoded(model))
+    inputs = random_inputs(robot, np.random.default_rng(3))
+    ours = interpreter.run('forward_dynamics', inputs, robot.nv)
+    assert worst(ours, answer(robot, quantities[0], inputs)) <= 1e-12
+    for name, place, value, passes in [
+            ('tau', 0, 1e16, False), ('tau', 0, nan, False), ('q', 3, 1.5, False),
+            ('q', 0, 1e6, True)]:
+        changed = {**inputs, name: inputs[name].copy()}
+        changed[name][place] = value
+        assert (interpreter.run('forward_dynamics', changed, robot.nv) is not None) is passes
+
+
+def test_what_is_not_finite_stays_so(library):
+    robot, _, _, model = exported(exported_robot('ur5'))
+    inputs = random_inputs(robot, np.random.default_rng(3))
+    inputs['qd'][2] = nan
+    ours = Interpreter(library, encoded(model)).run('inverse_dynamics', inputs, robot.nv)
+    assert np.isnan(ours).any()
+
+
+def test_output_may_be_an_input(library):
+    robot, _, _, model = exported(exported_robot('ur5'))
+    interpreter = Interpreter(library, encoded(model))
+    inputs = random_inputs(robot, np.random.default_rng(3))
+    apart = interpreter.run('inverse_dynamics', inputs, robot.nv)
+    within = interpreter.run('inverse_dynamics', inputs, robot.nv, output=inputs['qdd'])
+    assert within is inputs['qdd']
+    assert within.tolist() == apart.tolist()
+
+
+@pytest.mark.parametrize('language', LANGUAGES)
+@pytest.mark.parametrize('using', COMPILERS)
+def test_interpreter_compiles_without_a_warning(using, language, tmp_path):
+    compiled(tmp_path / 'tape.o', *LANGUAGES[language], '-O2', '-Wshadow', '-Wcast-align', '-c',
+             TAPE_C, using=using)
+
+
+def test_interpreter_needs_libm_alone_and_has_no_variable(tmp_path):
+    found = symbols(compiled(tmp_path / 'tape.o', '-std=c99', '-O2', '-fno-pic', '-c', TAPE_C))
+    needed = {name for name, kind in found.items() if kind == 'U'}
+    assert needed <= LIBM | {'memcmp', 'memcpy', 'strcmp'}
+    assert {name for name, kind in found.items() if kind == 'T'} == {
+        'rnea_load', 'rnea_find', 'rnea_run', 'rnea_text'}
+    assert {*found.values()} <= set('UTtrR')  # no data that could be written
+
+
+# ---- files that are refused ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def content():
+    return encoded(exported(exported_robot('arm')).model)
+
+
+@pytest.mark.parametrize('version', [model_file.VERSION - 1, model_file.VERSION + 1])
+def test_other_version_is_refused_with_a_sentence(version, content, library):
+    other = bytearray(content)
+    struct.pack_into('<I', other, 8, version)
+    assert Interpreter(library, bytes(other)).error == (
+        'the model file has another version than this program: export it again')
+
+
+def test_what_is_wrong_is_said(content, library):
+    for changed, error in [
+            (b'', 'no model file'), (b'x' * len(content), 'no model file'),
+            (content[:-8], 'not the size'), (content + bytes(8), 'not the size'),
+            (content[:-1] + b'x', 'checksum is wrong')]:
+        assert error in Interpreter(library, changed).error
+    assert 'not aligned to 8' in Interpreter(library, content, shift=4).error
+
+
+def test_quantity_that_is_not_there_is_not_found(content, library):
+    with pytest.raises(LookupError):
+        Interpreter(library, content).run('grav', {}, 2)
