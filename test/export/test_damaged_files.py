@@ -51,9 +51,9 @@ def test_damaged_files_are_refused_or_stay_inside(name, fuzzer, tmp_path):
 
     Each byte, each truncation, and random changes with a checksum that fits them.
     """
-    quantities = ['inverse_dynamics', 'gravity', 'forward_dynamics']
+    quantities = ['inverse_dynamics', 'forward_dynamics', 'gravity']
     path = tmp_path / 'robot.rnea'
-    path.write_bytes(encoded(exported(exported_robot(name), quantities).model))
+    path.write_bytes(encoded(exported(exported_robot(name), quantities, jacobian=False).model))
     result = subprocess.run([fuzzer, path, str(SEED), str(ROUNDS)], capture_output=True,
                             text=True, check=False)
     assert result.returncode == 0, f'seed {SEED}: {result.returncode}\n{result.stderr}'

@@ -208,9 +208,10 @@ class Exported(NamedTuple):
     model: Model
 
 
-def exported(robot: AdjustableRobot, names: Sequence[str] = QUANTITIES) -> Exported:
+def exported(robot: AdjustableRobot, names: Sequence[str] = QUANTITIES,
+             jacobian: bool = True) -> Exported:
     """Return a robot with tapes of quantities, and of the Jacobian of its last link."""
-    quantities = quantities_of(robot, names, [robot.link_names[-1]])
+    quantities = quantities_of(robot, names, [robot.link_names[-1]] if jacobian else [])
     traces = traces_of(robot, quantities, wrenches=True)
     return Exported(robot, quantities, traces, model_of(robot, '<robot/>', traces))
 

@@ -129,20 +129,24 @@ enum { SIZE = 16, NAME = 20, VALUES = 64, TAPES = 72, TEXT = 80 }; /* places in 
 /* What chance would hardly find: each of these has to be refused. */
 static int attacks(void) {
   for (int attack = 0; attack < 3; ++attack) {
+    size_t length = size;
     memcpy(bytes, whole, size);
     if (attack == 0) { /* a text without an end, at the end of the file */
-      put(TEXT + 4, (uint32_t)size - get(TEXT));
+      memset(bytes + size, 'x', 8);
+      length += 8;
+      put(SIZE, (uint32_t)length);
+      put(TEXT + 4, (uint32_t)length - get(TEXT));
       put(NAME, get(TEXT + 4) - 1);
-      bytes[size - 1] = 'x';
     } else if (attack == 1) { /* values beyond the end */
       put(SIZE, get(SIZE) + 4096);
       put(VALUES, (uint32_t)size);
-    } else { /* so many outputs that twice the number is 4 */
-      put(get(TAPES) + 4, 2147549185u);
-      put(get(TAPES) + 8, 4294836226u);
+    } else { /* the last tape has so many outputs that twice the number is 4 */
+      const size_t tape = get(TAPES) + sizeof(rnea_tape) * (get(TAPES + 4) - 1);
+      put(tape + 4, 2147549185u);
+      put(tape + 8, 4294836226u);
     }
-    repair(bytes, size);
-    if (load(bytes, size)) return attack + 1;
+    repair(bytes, length);
+    if (load(bytes, length)) return attack + 1;
   }
   return 0;
 }
