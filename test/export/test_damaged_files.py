@@ -53,7 +53,7 @@ def test_damaged_files_are_refused_or_stay_inside(name, fuzzer, tmp_path):
     """
     quantities = ['inverse_dynamics', 'forward_dynamics', 'gravity']
     path = tmp_path / 'robot.rnea'
-    path.write_bytes(encoded(exported(exported_robot(name), quantities, jacobian=False).model))
+    path.write_bytes(encoded(exported(exported_robot(name), quantities, jacobians=[]).model))
     result = subprocess.run([fuzzer, path, str(SEED), str(ROUNDS)], capture_output=True,
                             text=True, check=False)
     assert result.returncode == 0, f'seed {SEED}: {result.returncode}\n{result.stderr}'

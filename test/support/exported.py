@@ -208,10 +208,16 @@ class Exported(NamedTuple):
     model: Model
 
 
-def exported(robot: AdjustableRobot, names: Sequence[str] = QUANTITIES,
-             jacobian: bool = True) -> Exported:
-    """Return a robot with tapes of quantities, and of the Jacobian of its last link."""
-    quantities = quantities_of(robot, names, [robot.link_names[-1]] if jacobian else [])
+def exported(
+        robot: AdjustableRobot, names: Sequence[str] = QUANTITIES,
+        jacobians: Sequence[str] | None = None) -> Exported:
+    """
+    Return a robot with tapes of quantities, which take wrenches.
+
+    :param jacobians: links; by default the last one.
+    """
+    quantities = quantities_of(
+        robot, names, robot.link_names[-1:] if jacobians is None else jacobians)
     traces = traces_of(robot, quantities, wrenches=True)
     return Exported(robot, quantities, traces, model_of(robot, '<robot/>', traces))
 

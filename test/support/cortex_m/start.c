@@ -34,5 +34,8 @@ static void fault(void) {
   __asm volatile("mov r0, #0x18\n ldr r1, =0x20023\n bkpt 0xAB");
 }
 
-__attribute__((section(".vectors"), used)) static void *const vectors[] = {
-    stack_top, reset, fault, fault, fault, fault, fault};
+static const struct {
+  char *stack;
+  void (*handlers[6])(void);
+} vectors __attribute__((section(".vectors"), used)) = {
+    stack_top, {reset, fault, fault, fault, fault, fault}};
