@@ -270,8 +270,8 @@ def _in_runs(steps: Sequence[_Step]) -> list[list[_Step]]:
     """
     Return steps in runs of one kind, each step after those that it needs.
 
-    The next run is of the kind of that step which most others wait for, one after the other.  It
-    takes all steps of this kind that can follow.
+    The next run is of the kind of that step after which most other runs have to come.  It takes
+    all steps of this kind that can follow.
     """
     maker = {value: place for place, step in enumerate(steps)
              for value in step.results if value is not None}
@@ -280,9 +280,11 @@ def _in_runs(steps: Sequence[_Step]) -> list[list[_Step]]:
     for place, needed in enumerate(needs):
         for other in needed:
             users[other].append(place)
-    waiting = [0] * len(steps)  # how many steps wait in a row for each
+    to_come = [0] * len(steps)  # so many runs at least, with that of the step
     for place in reversed(range(len(steps))):
-        waiting[place] = 1 + max((waiting[user] for user in users[place]), default=0)
+        to_come[place] = max((
+            to_come[user] + (steps[user].kind is not steps[place].kind)
+            for user in users[place]), default=1)
 
     missing = [len(needed) for needed in needs]
     ready: dict[Kind, list[int]] = defaultdict(list)
@@ -291,7 +293,8 @@ def _in_runs(steps: Sequence[_Step]) -> list[list[_Step]]:
             ready[step.kind].append(place)
     runs = []
     while ready:
-        kind = max(ready, key=lambda kind: max(waiting[place] for place in ready[kind]))
+        kind = max(ready, key=lambda kind: (
+            max(to_come[place] for place in ready[kind]), len(ready[kind])))
         run: list[int] = []
         while kind in ready:
             group = ready.pop(kind)

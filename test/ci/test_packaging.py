@@ -33,7 +33,8 @@ from repository import PACKAGE, requirements, ROOT
 from ros2_rnea.kernels import call
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
-EXECUTABLES = ['check_model', 'compile', 'demo', 'inverse_dynamics_node', 'simulated_driver']
+EXECUTABLES = [
+    'check_model', 'compile', 'demo', 'export', 'inverse_dynamics_node', 'simulated_driver']
 
 # Names of Python modules whose rosdep key is another one.
 KEYS = {
@@ -99,13 +100,15 @@ def test_source_archive_carries_what_is_compiled(tmp_path: Path):
                    check=True, capture_output=True)
     with tarfile.open(tmp_path / 'ros2_rnea-0.1.0.tar.gz') as archive:
         names = {name.partition('/')[2] for name in archive.getnames()}
-    assert {'ros2_rnea/kernels/_call.c', 'ros2_rnea/kernels/_call.pyi', 'setup.py', 'package.xml',
+    assert {'ros2_rnea/kernels/_call.c', 'ros2_rnea/kernels/_call.pyi', 'ros2_rnea/export/tape.c',
+            'ros2_rnea/export/tape.h', 'setup.py', 'package.xml',
             'pyproject.toml', 'ros2_rnea/robots/robot.py', 'config/inverse_dynamics.yaml'} <= names
 
 
 def test_wheel_carries_everything(wheel: Path):
     data = 'ros2_rnea-0.1.0.data/data'
-    expected = {str(path.relative_to(ROOT)) for pattern in ['*.py', '*.pyi', '*.urdf', 'py.typed']
+    expected = {str(path.relative_to(ROOT))
+                for pattern in ['*.py', '*.pyi', '*.urdf', 'py.typed', 'tape.[ch]']
                 for path in PACKAGE.rglob(pattern)}
     expected |= {f'{data}/share/ros2_rnea/{path.relative_to(ROOT)}'
                  for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.*')]}

@@ -73,7 +73,7 @@ def test_coordinates_of_joints_that_have_several():
     assert (rover.type, rover.unit, rover.q, rover.v) == ('planar', 'm m rad', (0, 3), (0, 3))
     assert (flyer.type, flyer.unit, flyer.q, flyer.v) == (
         'floating', 'rad rad rad m m m', (0, 7), (0, 6))
-    assert flyer.limits == tuple([-np.inf, np.inf, 2.0, 100.0])
+    assert flyer.limits == (-np.inf, np.inf, 2.0, 100.0)
 
 
 def test_layout_of_the_parameters_is_that_of_the_robot():

@@ -114,6 +114,11 @@ def test_all_operations_that_are_ready_are_one_run():
     assert evaluate(tape, {'q': [1.0, 2.0, 4.0]}) == [3.0, 6.0, 9.0, 10.0]
 
 
+def test_runs_of_a_robot_are_long():
+    tape = exported(exported_robot('panda')).model.tapes[0]
+    assert tape.operations > 5 * len(tape.runs)
+
+
 def test_results_may_be_inputs_constants_and_negatives():
     tape = recorded(lambda x, y, z: [x, 0.0, -2.5, -y, -y, -(x + z)], 2, 3)
     assert tape.shape == (2, 3)
