@@ -207,7 +207,6 @@ UNITS = {
 """The size of each input and what it is."""
 
 
-
 def _arguments(trace: Trace, style: Style) -> str:
     """Return the parameters of a function in C."""
     arrays = [

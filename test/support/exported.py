@@ -210,15 +210,15 @@ class Exported(NamedTuple):
 
 def exported(
         robot: AdjustableRobot, names: Sequence[str] = QUANTITIES,
-        jacobians: Sequence[str] | None = None) -> Exported:
+        jacobians: Sequence[str] | None = None, wrenches: bool = True) -> Exported:
     """
-    Return a robot with tapes of quantities, which take wrenches.
+    Return a robot with tapes of quantities.
 
     :param jacobians: links; by default the last one.
     """
     quantities = quantities_of(
         robot, names, robot.link_names[-1:] if jacobians is None else jacobians)
-    traces = traces_of(robot, quantities, wrenches=True)
+    traces = traces_of(robot, quantities, wrenches)
     return Exported(robot, quantities, traces, model_of(robot, '<robot/>', traces))
 
 
