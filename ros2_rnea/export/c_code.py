@@ -16,21 +16,22 @@ Traced quantities as C99, for one robot: a source and a header that need libm an
 
 A quantity is one function of straight-line code.  It allocates nothing, changes nothing but its
 output, and reads the parameters from an array that the caller passes, so that they may change.
-Every name begins with a prefix.  A self-test compares what a compiler made of it with efforts that
-were computed by the textbook's functions.
+Every name begins with a prefix.  A self-test compares what a compiler made of it with numbers that
+the functions of the textbook computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isinf, prod
+from math import isinf
 import re
+from string import Template
 
 import numpy as np
 from ros2_rnea.dynamics.quantity import DynamicsInputs, Quantity, WRENCHES
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.export.model import meaning, Model, Parameter
+from ros2_rnea.export.model import meaning, Model
 from ros2_rnea.export.tape import INPUTS
 from ros2_rnea.kernels.graph import (
     ADD,
@@ -50,15 +51,176 @@ from ros2_rnea.kernels.tracing import PARAMETERS, Trace
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.spatial import Force, Vector
 
+# ---- what is written, where $p is the prefix, $real the type of numbers, and $f its suffix ------
+
+HEADER = """\
+/*
+ * $robot: written by $writer; do not edit.
+ * SHA-256 of the description:
+ * $hash
+ */
+
+#ifndef ${P}_H
+#define ${P}_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  ${P}_NQ = $nq,
+  ${P}_NV = $nv,
+  ${P}_JOINTS = $joints,
+  ${P}_BODIES = $bodies,
+  ${P}_PARAMETERS = $parameters
+};
+
+/*
+ * The joints, with the places of their positions in q and velocities in v:
+$joint_lines
+ * A floating joint has q = (x, y, z, qx, qy, qz, qw) and v = (angular; linear) in the axes of
+ * its body, a spherical one the angular part of both, a planar one q = (x, y, theta).
+ */
+typedef struct {
+  const char *name;
+  $real lower, upper, velocity, effort; /* HUGE_VAL: no limit */
+} ${p}_joint;
+extern const ${p}_joint ${p}_joints[${P}_JOINTS];
+
+/* The bodies, by the links whose frames are theirs. */
+extern const char *const ${p}_bodies[${P}_BODIES];
+
+/*
+ * Where parameters are in the array that each function takes.  Those of bodies are in the order
+ * of the bodies; a joint is that which carries the body.  A payload has mass, mass times centre
+ * (x, y, z), and inertia about the origin of the link (xx, xy, xz, yy, yz, zz), in its axes.
+ */
+enum {
+$parameter_lines
+};
+
+/* Their values as they were exported: pass this array, or a copy with other numbers. */
+extern const $real ${p}_parameters[${P}_PARAMETERS];
+
+$declarations
+/*
+ * Returns the largest deviation of all functions from the library, for $states states: relative to
+ * the largest number of the result, as a rule less than $usual.
+ */
+$real ${p}_self_test(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+"""
+
+DECLARATION = """\
+/*
+ * $meaning.
+ *
+$inputs
+ *   out: $shape numbers, row by row [$unit]; not one of the inputs
+ *
+ * $returns
+ */
+$signature;
+"""
+
+SOURCE = """\
+/* See ${p}.h. */
+
+#include "${p}.h"
+
+#include <math.h>
+
+const ${p}_joint ${p}_joints[${P}_JOINTS] = {
+$joints};
+
+const char *const ${p}_bodies[${P}_BODIES] = {
+$bodies};
+
+const $real ${p}_parameters[${P}_PARAMETERS] = {
+$parameters};
+
+$functions
+static $real worse($real before, int status, const $real *out, const $real *expected, int count) {
+  $real scale = $zero, largest = $zero;
+  int i;
+  if (status) return $huge;
+  for (i = 0; i < count; ++i) {
+    const $real deviation = fabs$f(out[i] - expected[i]);
+    if (!(deviation < $huge)) return $huge; /* not a number */
+    if (deviation > largest) largest = deviation;
+    if (fabs$f(expected[i]) > scale) scale = fabs$f(expected[i]);
+  }
+  if (scale > $zero) largest /= scale;
+  return largest > before ? largest : before;
+}
+
+$real ${p}_self_test(void) {
+$tables
+  $real largest = $zero, out[$size];
+  int i;
+  for (i = 0; i < $states; ++i) {
+$calls
+  }
+  return largest;
+}
+"""
+
+FUNCTION = """\
+$signature {
+$statements
+  return 0;
+}
+"""
+
+CALL = """\
+    largest = worse(
+        largest, ${p}_$function($arguments),
+        out, expected_$number[i], $count);"""
+
+MAIN = """\
+/* The first program with $p: tests it, and computes one result. */
+
+#include "${p}.h"
+
+#include <stdio.h>
+
+int main(void) {
+$inputs
+  $real out[$size];
+  const $real deviation = ${p}_self_test();
+  int i;
+  printf("self-test: largest deviation %g\\n", (double)deviation);
+  if (${p}_$function($arguments)) return 2;
+  printf("$function at rest, with every joint at its origin:\\n");
+  for (i = 0; i < $size; ++i) printf("%12.6f\\n", (double)out[i]);
+  return deviation <= $tolerance ? 0 : 1;
+}
+"""
+
+SIZES = {'q': 'NQ', 'qd': 'NV', 'qdd': 'NV', 'tau': 'NV', WRENCHES: 'BODIES',
+         PARAMETERS: 'PARAMETERS'}
+"""The size of each input; of wrenches, that times 6."""
+
+WORDS = {
+    'q': 'positions [rad or m]', 'qd': 'velocities [rad/s or m/s]',
+    'qdd': 'accelerations [rad/s^2 or m/s^2]', 'tau': 'efforts [Nm or N]',
+    WRENCHES: 'moment [Nm] and force [N] on each body, in the axes of its link',
+    PARAMETERS: 'see above'}
+"""What each input is."""
+
 FORMS = {
     ADD: '{} + {}', SUBTRACT: '{} - {}', MULTIPLY: '{} * {}', DIVIDE: '{} / {}',
-    SINE: 'sin{real}({})', COSINE: 'cos{real}({})', SQUARE_ROOT: 'sqrt{real}({})'}
+    SINE: 'sin{f}({})', COSINE: 'cos{f}({})', SQUARE_ROOT: 'sqrt{f}({})'}
 
 GOLDEN_STATES = 3
 """So many states does the self-test compute."""
 
-WIDTH = 99
-OUTPUT = 'out'
+WIDTH = 96
 
 
 @dataclass(frozen=True)
@@ -73,34 +235,24 @@ class Style:
     prefix: str
     is_float: bool = False
 
-    @property
-    def real(self) -> str:
-        """Return the type of all numbers."""
-        return 'float' if self.is_float else 'double'
-
-    @property
-    def suffix(self) -> str:
-        """Return the last letter of constants and of the functions of libm."""
-        return 'f' if self.is_float else ''
-
-    def name(self, text: str) -> str:
-        """Return a text as the name of a function or an array."""
-        return f'{self.prefix}_{identifier(text)}'
-
-    def macro(self, text: str) -> str:
-        """Return a text as the name of a constant."""
-        return self.name(text).upper()
+    def fill(self, template: str, **words: object) -> str:
+        """Return a template with these words in place of their names."""
+        f = 'f' if self.is_float else ''
+        return Template(template).substitute(
+            p=self.prefix, P=self.prefix.upper(), real='float' if self.is_float else 'double',
+            f=f, zero=self.number(0.0), huge=f'HUGE_VAL{f.upper()}', states=GOLDEN_STATES, **words)
 
     def number(self, value: float) -> str:
         """Return a number as a constant."""
         rounded = np.float32(value) if self.is_float else float(value)
+        f = 'f' if self.is_float else ''
         if isinf(rounded):
-            return f'{"-" if rounded < 0 else ""}HUGE_VAL{self.suffix.upper()}'
-        return f'{rounded!s}{self.suffix}'
+            return f'{"-" if rounded < 0 else ""}HUGE_VAL{f.upper()}'
+        return f'{rounded!s}{f}'
 
     def numbers(self, values: Iterable[float]) -> str:
-        """Return the initializer of an array, in lines."""
-        return _filled(map(self.number, values), '    ')
+        """Return the content of an array, in lines."""
+        return _lines(map(self.number, values))
 
 
 def identifier(text: str) -> str:
@@ -122,150 +274,104 @@ def c_files(
         raise ArgumentError(f'{model.name!r} has no joint that moves, and no dynamics')
     names: dict[str, str] = {}
     for quantity in traces:
-        other = names.setdefault(style.name(quantity), quantity)
+        other = names.setdefault(identifier(quantity), quantity)
         if other != quantity:
             raise ArgumentError(
-                f'{other!r} and {quantity!r} would both be {style.name(quantity)} in C: rename a '
-                'link')
-    golden = [*_golden(robot, quantities, traces)]
-    files = {
-        f'{style.prefix}.h': _header(model, traces, style),
-        f'{style.prefix}.c': '\n'.join((
-            _head(model), f'#include "{style.prefix}.h"\n\n#include <math.h>\n',
-            *_data(model, style),
-            *(_function(name, each, style) for name, each in traces.items()),
-            _self_test(model, golden, style)))}
+                f'{other!r} and {quantity!r} would both be {style.prefix}_{identifier(quantity)} '
+                'in C: rename a link')
+    files = {f'{style.prefix}.h': _header(model, traces, style),
+             f'{style.prefix}.c': _source(robot, model, quantities, traces, style)}
     if example:
-        files['main.c'] = _example(robot, model, traces, style)
+        files['main.c'] = _example(robot, traces, style)
     return files
 
 
-# ---- the header ---------------------------------------------------------------------------------
-
-
 def _header(model: Model, traces: Mapping[str, Trace], style: Style) -> str:
-    guard, real = style.macro('h'), style.real
-    sizes = {'NQ': model.nq, 'NV': model.nv, 'JOINTS': len(model.joints),
-             'BODIES': len(model.bodies), 'PARAMETERS': len(model.values)}
-    return '\n'.join((
-        _head(model),
-        f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n',
-        'enum {',
-        ',\n'.join(f'  {style.macro(name)} = {size}' for name, size in sizes.items()),
-        '};\n',
-        *_joint_comment(model),
-        f'typedef struct {{\n  const char *name;\n  {real} lower, upper, velocity, effort;'
-        f'  /* HUGE_VAL: no limit */\n}} {style.name("joint")};',
-        f'extern const {style.name("joint")} {style.name("joints")}[{style.macro("joints")}];\n',
-        '/* The bodies, by the links whose frames are theirs. */',
-        f'extern const char *const {style.name("bodies")}[{style.macro("bodies")}];\n',
-        '/*\n * Where parameters are in the array that each function takes.  Those of bodies are '
-        'in the\n * order of the bodies; a joint is that which carries the body.  A payload has '
-        'mass, mass\n * times centre (x, y, z), and inertia about the origin of the link (xx, xy, '
-        'xz, yy, yz,\n * zz), in its axes.\n */',
-        'enum {',
-        ',\n'.join(_parameter_line(each, style) for each in model.parameters),
-        '};\n',
-        '/* Their values as they were exported: pass this array, or a copy with other numbers. */',
-        f'extern const {real} {style.name("parameters")}[{style.macro("parameters")}];\n',
-        *(_declaration(name, each, style) for name, each in traces.items()),
-        '/*\n * Returns the largest deviation of all functions from the library, for '
-        f'{GOLDEN_STATES} states: relative to\n * the largest number of the result, as a rule '
-        f'{"less than 1e-4" if style.is_float else "less than 1e-12"}.\n */',
-        f'{real} {style.name("self_test")}(void);\n',
-        '#ifdef __cplusplus\n}\n#endif\n\n#endif\n'))
-
-
-def _head(model: Model) -> str:
-    return (f'/*\n * {_plain(model.name)}: written by {_plain(model.writer)}; do not edit.\n'
-            f' * SHA-256 of the description:\n * {model.description_hash}\n */\n')
-
-
-def _joint_comment(model: Model) -> Iterator[str]:
-    yield '/*\n * The joints, with the places of their positions in q and velocities in v:'
-    for joint in model.joints:
-        (q, nq), (v, nv) = joint.q, joint.v
-        yield (f' *   {_plain(joint.name)} ({joint.type}): q[{q}..{q + nq - 1}], '
-               f'v[{v}..{v + nv - 1}] [{joint.unit}]')
-    yield (' * A floating joint has q = (x, y, z, qx, qy, qz, qw) and v = (angular; linear) in '
-           'the axes of\n * its body, a spherical one the angular part of both, a planar one q = '
-           '(x, y, theta).\n */')
-
-
-def _parameter_line(parameter: Parameter, style: Style) -> str:
-    unread = '' if parameter.is_read else '; no function reads it'
-    by_body = f'{parameter.width} for each body' if parameter.width else f'{parameter.count}'
-    return (f'  {style.macro(f"first_{parameter.name}")} = {parameter.first}'
-            f' /* {by_body} [{parameter.unit}]{unread} */')
-
-
-UNITS = {
-    'q': ('NQ', 'positions [rad or m]'), 'qd': ('NV', 'velocities [rad/s or m/s]'),
-    'qdd': ('NV', 'accelerations [rad/s^2 or m/s^2]'), 'tau': ('NV', 'efforts [Nm or N]'),
-    WRENCHES: ('BODIES', 'moment [Nm] and force [N] on each body, in the axes of its link'),
-    PARAMETERS: ('PARAMETERS', 'see above')}
-"""The size of each input and what it is."""
-
-
-def _arguments(trace: Trace, style: Style) -> str:
-    """Return the parameters of a function in C."""
-    arrays = [
-        f'const {style.real} {name}[{"6 * " if name == WRENCHES else ""}'
-        f'{style.macro(UNITS[name][0])}]' for name, _ in trace.inputs]
-    return ', '.join((*arrays, f'{style.real} {OUTPUT}[{len(trace.outputs)}]'))
-
-
-def _signature(name: str, trace: Trace, style: Style) -> str:
-    arguments = _arguments(trace, style).split(', ')
-    return f'int {style.name(name)}(\n{_filled(arguments, "    ")})'
+    joints = [
+        f' *   {_plain(joint.name)} ({joint.type}): q[{joint.q[0]}..{sum(joint.q) - 1}], '
+        f'v[{joint.v[0]}..{sum(joint.v) - 1}] [{joint.unit}]' for joint in model.joints]
+    parameters = [
+        style.fill('  ${P}_FIRST_$name = $first /* $size [$unit]$unread */',
+                   name=each.name.upper(), first=each.first, unit=each.unit,
+                   size=f'{each.width} for each body' if each.width else each.count,
+                   unread='' if each.is_read else '; no function reads it')
+        for each in model.parameters]
+    return style.fill(
+        HEADER, robot=_plain(model.name), writer=_plain(model.writer),
+        hash=model.description_hash, nq=model.nq, nv=model.nv, joints=len(model.joints),
+        bodies=len(model.bodies), parameters=len(model.values), joint_lines='\n'.join(joints),
+        parameter_lines=',\n'.join(parameters), usual='1e-4' if style.is_float else '1e-12',
+        declarations='\n'.join(_declaration(name, each, style) for name, each in traces.items()))
 
 
 def _declaration(name: str, trace: Trace, style: Style) -> str:
     sentence, unit = meaning(name)
-    returns = (
-        'Returns 0; or 1, and leaves out as it was, where a quaternion is not of length 1 or a\n'
-        ' * result is not plausible.' if trace.guards else 'Returns 0.')
-    return '\n'.join((
-        f'/*\n * {_plain(sentence)}.\n *',
-        *(f' *   {array}: {UNITS[array][1]}' for array, _ in trace.inputs),
-        f' *   {OUTPUT}: {" x ".join(map(str, trace.shape))} numbers, row by row [{unit}]; not '
-        f'one of the inputs\n *\n * {returns}\n */',
-        f'{_signature(name, trace, style)};\n'))
+    return style.fill(
+        DECLARATION, meaning=_plain(sentence), unit=unit, signature=_signature(name, trace, style),
+        inputs='\n'.join(f' *   {array}: {WORDS[array]}' for array, _ in trace.inputs),
+        shape=' x '.join(map(str, trace.shape)),
+        returns='Returns 0; or 1, and leaves out as it was, where a quaternion is not of length '
+        '1 or a\n * result is not plausible.' if trace.guards else 'Returns 0.')
+
+
+def _signature(name: str, trace: Trace, style: Style) -> str:
+    arrays = [
+        style.fill('const $real $name[$times${P}_$size]', name=array, size=SIZES[array],
+                   times='6 * ' if array == WRENCHES else '') for array, _ in trace.inputs]
+    arrays.append(style.fill('$real out[$size]', size=len(trace.outputs)))
+    return style.fill('int ${p}_$name(\n$arrays)', name=identifier(name), arrays=_lines(arrays))
 
 
 # ---- the source ---------------------------------------------------------------------------------
 
 
-def _data(model: Model, style: Style) -> Iterator[str]:
-    rows = [f'    {{{_text(joint.name)}, {", ".join(map(style.number, joint.limits))}}}'
-            for joint in model.joints]
-    yield f'const {style.name("joint")} {style.name("joints")}[{style.macro("joints")}] = {{'
-    yield ',\n'.join(rows) + '};\n'
-    yield f'const char *const {style.name("bodies")}[{style.macro("bodies")}] = {{'
-    yield ',\n'.join(f'    {_text(body.link)}' for body in model.bodies) + '};\n'
-    yield f'const {style.real} {style.name("parameters")}[{style.macro("parameters")}] = {{'
-    yield style.numbers(model.values) + '};\n'
+def _source(
+        robot: Robot, model: Model, quantities: Sequence[Quantity], traces: Mapping[str, Trace],
+        style: Style) -> str:
+    states = _states(robot)
+    used = [array for array in INPUTS if array != PARAMETERS and any(
+        array in dict(trace.inputs) for trace in traces.values())]
+    tables = [_table(array, [state[array] for state in states], style) for array in used]
+    calls = []
+    for number, quantity in enumerate(quantities):
+        trace = traces[quantity.name]
+        expected = [_textbook(robot, quantity, trace, state) for state in states]
+        tables.append(_table(f'expected_{number}', expected, style))
+        calls.append(style.fill(
+            CALL, function=identifier(quantity.name), number=number, count=len(trace.outputs),
+            arguments=_arguments(trace, style, '{}[i]')))
+    return style.fill(
+        SOURCE, parameters=style.numbers(model.values),
+        joints=',\n'.join(
+            f'    {{{_text(joint.name)}, {", ".join(map(style.number, joint.limits))}}}'
+            for joint in model.joints),
+        bodies=',\n'.join(f'    {_text(body.link)}' for body in model.bodies),
+        functions='\n'.join(_function(name, trace, style) for name, trace in traces.items()),
+        tables='\n'.join(tables), calls='\n'.join(calls),
+        size=max(len(trace.outputs) for trace in traces.values()))
 
 
 def _function(name: str, trace: Trace, style: Style) -> str:
     graph = trace.graph
-    guards = [guard.value for guard in trace.guards]
-    order = graph.scheduled((*trace.outputs, *guards))
-    lines = [
-        f'  const {style.real} n{node} = '
-        + FORMS[kind].format(*(_node(graph, each, style) for each in graph.operands(node)),
-                             real=style.suffix) + ';'
-        for node in order if (kind := graph.operations[node].kind) in FORMS]
+    order = graph.scheduled((*trace.outputs, *(guard.value for guard in trace.guards)))
     read = {graph.operations[node].left for node in order if graph.operations[node].kind == INPUT}
-    lines = [*(f'  (void){array};' for array, _ in trace.inputs if array not in read), *lines]
+    statements = [f'(void){array};' for array, _ in trace.inputs if array not in read]
+    for node in order:
+        form = FORMS.get(graph.operations[node].kind)
+        if form is not None:
+            operands = [_node(graph, each, style) for each in graph.operands(node)]
+            statements.append(style.fill(
+                'const $real n$node = $value;', node=node,
+                value=form.format(*operands, f='f' if style.is_float else '')))
     for guard in trace.guards:
-        value = f'fabs{style.suffix}({_expression(graph, guard.value, style)})'
-        bound = style.number(guard.bound)
-        beyond = f'!({value} <= {bound})' if guard.nan else f'{value} > {bound}'
-        lines.append(f'  if ({beyond}) return 1;')
-    lines += [f'  {OUTPUT}[{place}] = {_expression(graph, output, style)};'
-              for place, output in enumerate(trace.outputs)]
-    return '\n'.join((f'{_signature(name, trace, style)} {{', *lines, '  return 0;\n}\n'))
+        statements.append(style.fill(
+            'if (!(fabs$f($value) <= $bound)) return 1;' if guard.nan else
+            'if (fabs$f($value) > $bound) return 1;',
+            value=_expression(graph, guard.value, style), bound=style.number(guard.bound)))
+    statements += [f'out[{place}] = {_expression(graph, output, style)};'
+                   for place, output in enumerate(trace.outputs)]
+    return style.fill(FUNCTION, signature=_signature(name, trace, style),
+                      statements='\n'.join(f'  {statement}' for statement in statements))
 
 
 def _expression(graph: Graph, expression: Expression, style: Style) -> str:
@@ -281,136 +387,70 @@ def _node(graph: Graph, node: int, style: Style) -> str:
     return f'{left}[{right}]' if kind == INPUT else f'n{node}'
 
 
-# ---- the self-test ------------------------------------------------------------------------------
+def _arguments(trace: Trace, style: Style, form: str) -> str:
+    """Return the arguments of a call; of inputs but the parameters, in a form."""
+    return ', '.join((*(
+        f'{style.prefix}_{PARAMETERS}' if array == PARAMETERS else form.format(array)
+        for array, _ in trace.inputs), 'out'))
 
 
-@dataclass(frozen=True)
-class _Golden:
-    """What a function has to return for each of the states, and the arrays that it takes."""
-
-    name: str
-    inputs: tuple[str, ...]
-    states: tuple[Mapping[str, Sequence[float]], ...]
-    expected: tuple[Sequence[float], ...]
+def _table(name: str, rows: Sequence[Sequence[float]], style: Style) -> str:
+    return style.fill(
+        '  static const $real $name[$states][$size] = {\n$rows};', name=name, size=len(rows[0]),
+        rows=',\n'.join(f'    {{{style.numbers(row).strip()}}}' for row in rows))
 
 
-def _golden(
-        robot: Robot, quantities: Iterable[Quantity], traces: Mapping[str, Trace],
-        ) -> Iterator[_Golden]:
+def _states(robot: Robot) -> list[dict[str, list[float]]]:
+    """Return random states: all that quantities are computed from, by the names of ``INPUTS``."""
     rng = np.random.default_rng(0)
-    bodies = len(robot.tree.bodies)
     states = []
     for _ in range(GOLDEN_STATES):
         turn, qd, qdd, tau = rng.uniform(-1.5, 1.5, (4, robot.nv))
-        states.append({
-            'q': robot.integrate(robot.neutral(), turn).tolist(), 'qd': qd.tolist(),
-            'qdd': qdd.tolist(), 'tau': tau.tolist(),
-            WRENCHES: rng.uniform(-5.0, 5.0, 6 * bodies).tolist()})
-    gravity = Vector(*robot.parameter_values[:3].tolist())
-    for quantity in quantities:
-        inputs = tuple(name for name, _ in traces[quantity.name].inputs)
-        expected = []
-        for state in states:
-            wrenches = np.reshape(state[WRENCHES], (bodies, 6)).tolist()
-            numbers = quantity.compute(robot.tree, DynamicsInputs(
-                **{name: state[name] for name in quantity.inputs}, gravity=gravity,
-                f_ext={index: Force(Vector(*wrench[:3]), Vector(*wrench[3:]))
-                       for index, wrench in enumerate(wrenches)} if WRENCHES in inputs else {}))
-            expected.append(np.ravel(np.array(numbers, float)).tolist())
-        yield _Golden(quantity.name, inputs, tuple(states), tuple(expected))
+        wrenches = rng.uniform(-5.0, 5.0, 6 * len(robot.body_names))
+        arrays = {'q': robot.integrate(robot.neutral(), turn), 'qd': qd, 'qdd': qdd, 'tau': tau,
+                  WRENCHES: wrenches}
+        states.append({name: array.tolist() for name, array in arrays.items()})
+    return states
 
 
-def _self_test(model: Model, golden: Sequence[_Golden], style: Style) -> str:
-    real, table = style.real, f'[{GOLDEN_STATES}]'
-    used = [name for name in INPUTS if name != PARAMETERS
-            and any(name in each.inputs for each in golden)]
-    largest = max(len(each.expected[0]) for each in golden)
-    arrays = [
-        f'  static const {real} {name}{table}[{len(golden[0].states[0][name])}] = {{\n'
-        + ',\n'.join(f'    {{{style.numbers(state[name]).strip()}}}'
-                     for state in golden[0].states) + '};'
-        for name in used]
-    arrays += [
-        f'  static const {real} expected_{number}{table}[{len(each.expected[0])}] = {{\n'
-        + ',\n'.join(f'    {{{style.numbers(numbers).strip()}}}' for numbers in each.expected)
-        + '};'
-        for number, each in enumerate(golden)]
-    calls = []
-    for number, each in enumerate(golden):
-        passed = [style.name(PARAMETERS) if name == PARAMETERS else f'{name}[i]'
-                  for name in each.inputs]
-        calls.append(
-            f'    largest = worse(\n        largest, {style.name(each.name)}('
-            f'{", ".join((*passed, OUTPUT))}),\n        out, expected_{number}[i], '
-            f'{len(each.expected[0])});')
-    zero, huge = style.number(0.0), f'HUGE_VAL{style.suffix.upper()}'
-    return '\n'.join((
-        f'static {real} worse({real} before, int status, const {real} *out, const {real} '
-        '*expected, int count) {',
-        f'  {real} scale = {zero}, largest = {zero};',
-        '  int i;',
-        f'  if (status) return {huge};',
-        '  for (i = 0; i < count; ++i) {',
-        f'    const {real} deviation = fabs{style.suffix}(out[i] - expected[i]);',
-        f'    if (!(deviation < {huge})) return {huge};  /* not a number */',
-        '    if (deviation > largest) largest = deviation;',
-        f'    if (fabs{style.suffix}(expected[i]) > scale) scale = fabs{style.suffix}('
-        'expected[i]);',
-        '  }',
-        f'  if (scale > {zero}) largest /= scale;',
-        '  return largest > before ? largest : before;',
-        '}\n',
-        f'{real} {style.name("self_test")}(void) {{',
-        *arrays,
-        f'  {real} largest = {zero}, out[{largest}];',
-        '  int i;',
-        f'  for (i = 0; i < {GOLDEN_STATES}; ++i) {{',
-        *calls,
-        '  }',
-        '  return largest;',
-        '}\n'))
+def _textbook(
+        robot: Robot, quantity: Quantity, trace: Trace, state: Mapping[str, Sequence[float]],
+        ) -> list[float]:
+    """Return the numbers of a quantity, by the functions that the trace was made with."""
+    forces = {}
+    if WRENCHES in dict(trace.inputs):
+        for body, wrench in enumerate(np.reshape(state[WRENCHES], (-1, 6)).tolist()):
+            forces[body] = Force(Vector(*wrench[:3]), Vector(*wrench[3:]))
+    numbers = quantity.compute(robot.tree, DynamicsInputs(
+        **{name: state[name] for name in quantity.inputs}, gravity=Vector(*robot.free_fall),
+        f_ext=forces))
+    return np.ravel(np.array(numbers, float)).tolist()
 
 
-# ---- the example --------------------------------------------------------------------------------
-
-
-def _example(robot: Robot, model: Model, traces: Mapping[str, Trace], style: Style) -> str:
+def _example(robot: Robot, traces: Mapping[str, Trace], style: Style) -> str:
     name, trace = next(iter(traces.items()))
-    sizes = dict(trace.inputs)
-    arrays = [
-        f'  const {style.real} {array}[{sizes[array]}] = {{\n'
-        + style.numbers(robot.neutral() if array == 'q' else [0.0] * sizes[array]) + '};'
-        for array in sizes if array != PARAMETERS]
-    passed = [style.name(PARAMETERS) if array == PARAMETERS else array for array in sizes]
-    tolerance = style.number(1e-3 if style.is_float else 1e-10)
-    return '\n'.join((
-        f'/* The first program with {style.prefix}: tests it, and computes one result. */\n',
-        f'#include "{style.prefix}.h"\n\n#include <stdio.h>\n',
-        'int main(void) {',
-        *arrays,
-        f'  {style.real} out[{prod(trace.shape)}];',
-        f'  const {style.real} deviation = {style.name("self_test")}();',
-        '  int i;',
-        '  printf("self-test: largest deviation %g\\n", (double)deviation);',
-        f'  if ({style.name(name)}({", ".join((*passed, OUTPUT))})) return 2;',
-        f'  printf("{identifier(name)} at rest, with every joint at its origin:\\n");',
-        f'  for (i = 0; i < {prod(trace.shape)}; ++i) printf("%12.6f\\n", (double)out[i]);',
-        f'  return deviation <= {tolerance} ? 0 : 1;',
-        '}\n'))
+    inputs = [
+        style.fill('  const $real $name[$size] = {\n$numbers};', name=array, size=size,
+                   numbers=style.numbers(robot.neutral() if array == 'q' else [0.0] * size))
+        for array, size in trace.inputs if array != PARAMETERS]
+    return style.fill(
+        MAIN, inputs='\n'.join(inputs), size=len(trace.outputs), function=identifier(name),
+        arguments=_arguments(trace, style, '{}'),
+        tolerance=style.number(1e-3 if style.is_float else 1e-10))
 
 
 # ---- texts --------------------------------------------------------------------------------------
 
 
-def _filled(words: Iterable[str], indent: str) -> str:
+def _lines(words: Iterable[str]) -> str:
     """Return words with commas between them, in lines that are not too long."""
-    lines, line = [], indent
+    lines, line = [], '   '
     for word in words:
-        if len(line) + len(word) > WIDTH - 4 and line != indent:
-            lines.append(line.rstrip())
-            line = indent
-        line += f'{word}, '
-    return '\n'.join((*lines, line.rstrip(', ')))
+        if len(line) + len(word) > WIDTH and line.strip():
+            lines.append(line)
+            line = '   '
+        line += f' {word},'
+    return '\n'.join((*lines, line.rstrip(',')))
 
 
 def _text(text: str) -> str:

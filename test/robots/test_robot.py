@@ -21,7 +21,16 @@ from math import inf, nan
 
 import numpy as np
 import pytest
-from ros2_rnea import ArgumentError, DescriptionError, EffortTerms, Robot, WORLD, Wrench
+from ros2_rnea import (
+    AdjustableRobot,
+    ArgumentError,
+    DescriptionError,
+    EffortTerms,
+    Robot,
+    WORLD,
+    Wrench,
+)
+from ros2_rnea.dynamics.parameters import ParameterLayout
 from ros2_rnea.model.urdf import parse_urdf
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot, ROVER
 
@@ -377,3 +386,23 @@ def test_threads_may_call_at_once(arm):
 def test_wrenches_without_a_link_are_refused(arm, f_ext):
     with pytest.raises(ArgumentError, match='by link name'):
         arm.inverse_dynamics(*STATE, f_ext)
+
+
+# ---- what kernels read ------------------------------------------------------------------------
+
+
+def test_parameters_of_the_kernels_are_told_by_a_copy(arm):
+    values = arm.parameter_values
+    layout = ParameterLayout(len(arm.body_names))
+    assert values[layout.gravity].tolist() == [*arm.free_fall]
+    before = arm.gravity([0.3, -0.4])
+    values[:] = 7.0
+    assert np.array_equal(arm.gravity([0.3, -0.4]), before)
+    assert not np.array_equal(arm.parameter_values, values)
+
+
+def test_variant_is_what_may_change(arm):
+    assert arm.variant.payloads == ()
+    loaded = AdjustableRobot.of(arm, [arm.link_names[-1]])
+    assert loaded.variant.payloads == (len(arm.body_names) - 1,)
+    assert {*loaded.variant.joint_parameters} > {*arm.variant.joint_parameters}
