@@ -83,6 +83,14 @@ def test_two_hosts_are_demanded_where_there_is_root():
         commands('hosts'))
 
 
+def test_compilers_and_the_emulator_are_demanded_where_they_are_installed():
+    text = commands('export')
+    for package in ('clang', 'gcc-arm-none-eabi', 'libnewlib-arm-none-eabi', 'qemu-system-arm'):
+        assert f' {package}' in text
+    assert './run test --yes test/export' in text
+    assert 'ROS2_RNEA_DEMANDS_COMPILERS: 1' in WORKFLOW.read_text(encoding='utf-8')
+
+
 def test_the_extension_is_tested_without_a_gil_with_the_oldest_numpy_and_under_sanitizers():
     job = yaml.safe_load(WORKFLOW.read_text(encoding='utf-8'))['jobs']['library']
     tested = {each['python']: each['numpy'] for each in job['strategy']['matrix']['include']}

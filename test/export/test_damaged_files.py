@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import subprocess
 
-from exported import compiled, exported, exported_robot, TAPE_C
+from exported import compiled, exported, exported_robot, missing, TAPE_C
 import pytest
 from repository import ROOT
 from ros2_rnea.export.model_file import encoded
@@ -38,7 +38,7 @@ def fuzzer(tmp_path_factory):
     try:
         subprocess.run([compiled(folder / 'empty', folder / 'empty.c', *sanitizers)], check=True)
     except (AssertionError, subprocess.CalledProcessError):
-        pytest.skip('the sanitizers for addresses and undefined behaviour are not installed')
+        missing('the sanitizers for addresses and undefined behaviour are not installed')
     return compiled(folder / 'fuzz', '-std=c99', '-O1', '-g', *sanitizers, f'-I{TAPE_C.parent}',
                     FUZZER, TAPE_C)
 

@@ -18,7 +18,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from exported import exported, exported_robot, random_inputs, TAPE_C, WARNINGS, worst
+from exported import (
+    exported,
+    exported_robot,
+    missing,
+    random_inputs,
+    TAPE_C,
+    WARNINGS,
+    worst,
+)
 import numpy as np
 import pytest
 from repository import ROOT
@@ -45,11 +53,11 @@ def run_on(request, tmp_path):
     """Return a function that compiles sources for a processor, and returns what they print."""
     board, processor = BOARDS[request.param]
     if not shutil.which(COMPILER) or not shutil.which(EMULATOR):
-        pytest.skip(f'{PACKAGES} are not installed')
+        missing(f'{PACKAGES} are not installed')
     newlib = subprocess.run([COMPILER, '-print-file-name=rdimon.specs'], capture_output=True,
                             text=True, check=True)
     if newlib.stdout.strip() == 'rdimon.specs':  # it is where it was found
-        pytest.skip(f'{PACKAGES} are not installed: there is no newlib')
+        missing(f'{PACKAGES} are not installed: there is no newlib')
 
     def run(*sources, options=()):
         program = tmp_path / 'program.elf'
