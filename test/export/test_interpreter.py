@@ -50,7 +50,7 @@ def library(tmp_path_factory):
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-def test_interpreter_agrees_with_the_library_and_with_the_reference_to_the_last_bit(name, library):
+def test_interpreter_agrees_with_library_and_reference(name, library):
     robot, quantities, _, model = exported(exported_robot(name))
     interpreter = Interpreter(library, encoded(model))
     assert interpreter.error is None

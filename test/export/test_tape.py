@@ -47,7 +47,7 @@ def test_tapes_compute_what_the_library_does(name):
                          answer(robot, quantity, inputs)) <= TOLERANCE, quantity.name
 
 
-def test_parameters_of_the_array_are_those_that_the_robot_is_changed_to():
+def test_other_parameters_are_those_of_a_changed_robot():
     robot, quantities, _, model = exported(exported_robot('arm'))
     inputs = random_inputs(robot, np.random.default_rng(1))
     before = evaluate(model.tapes[0], lists(inputs))
