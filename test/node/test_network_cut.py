@@ -68,12 +68,13 @@ class Network:
         self._is_cut = False
         monkeypatch.setattr(inverse_dynamics_node, 'Receivers', self._make_receivers)
 
-    def _make_receivers(self, node, publisher):
+    def _make_receivers(self, node, publisher, *more):
         def count():
             return 0 if self._is_cut else publisher.handle.get_subscription_count()
 
         self.receivers = Receivers(node, SimpleNamespace(
-            topic_name=publisher.topic_name, handle=SimpleNamespace(get_subscription_count=count)))
+            topic_name=publisher.topic_name,
+            handle=SimpleNamespace(get_subscription_count=count)), *more)
         return self.receivers
 
     def cut(self, arm):
