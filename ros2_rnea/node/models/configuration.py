@@ -551,7 +551,7 @@ class Configuration:
 
         :param transition: duration of the blend of the effort [s]; None: ``blend_time``.
         """
-        return self._stored.set(name, value, transition)
+        return self._stored.set_one(name, value, transition)
 
     def refresh(self) -> str:
         """

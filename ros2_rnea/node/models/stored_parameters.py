@@ -103,7 +103,7 @@ class StoredParameters:
         """Return whether some are stored and not used yet."""
         return self._use_timer is not None
 
-    def set(self, name: str, value: Any, transition: float | None) -> SetParametersResult:
+    def set_one(self, name: str, value: Any, transition: float | None) -> SetParametersResult:
         """
         Set a parameter as a ROS client would, and use it before returning.
 
