@@ -63,7 +63,7 @@ LONGEST_TEXT = 1000
 """More characters of a text about something that came from outside are not shown."""
 
 LONGEST_NAME = 100
-"""For longer names, no similar one is searched."""
+"""Names longer than this [characters] are not compared with similar ones."""
 
 
 def shortened(text: str, most: int = LONGEST_TEXT) -> str:

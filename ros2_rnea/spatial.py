@@ -20,8 +20,8 @@ column with one value for each row of a batch, or a node of an expression graph.
 
 Every type is a small value with no hidden state.  Notation and formulas are Featherstone's,
 *Rigid Body Dynamics Algorithms* (2008), chapter 2 and appendix A; the inertia of a rigid body is
-kept as (m, h, I) and a coordinate transform as (E, r), which costs less than 6x6 matrices and
-says the same.
+kept as (m, h, I) and a coordinate transform as (E, r), which costs less than 6x6 matrices and has
+the same content.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ each one's own axes its velocity then changes by ψ̇ and its acceleration by ψ
 
 where λ is the parent of j.  The force on it changes by I ψ̈ + 2 B ψ̇, with the B of
 :mod:`ros2_rnea.dynamics.coriolis`; so does the sum of forces on a whole subtree, with the sums of
-I and B.  A change of the velocity along s does the same with ψ̇ + v_j × s in the place of ψ̈ and
-s in the place of ψ̇.
+I and B.  A change of the velocity along s has this effect with ψ̇ + v_j × s in place of ψ̈ and s
+in place of ψ̇.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def effort_derivatives(
     """
     Return ∂τ/∂q, ∂τ/∂q̇ and ∂τ/∂q̈ of the rigid bodies and rotors, nv rows of nv numbers each.
 
-    A position changes by a small velocity times a unit of time, so that there are nv directions,
+    A position changes by a small velocity times a unit of time, so there are nv directions,
     whatever the coordinates.  Wrenches stay as they are in their body's frame.  Arguments are
     those of :func:`ros2_rnea.dynamics.rnea.inverse_dynamics`.
     """

@@ -14,7 +14,7 @@
 """
 The effort that the joints' own friction takes.
 
-Beside viscous friction d v and Coulomb friction f sign(v), which a description gives, a joint of
+Besides viscous friction d v and Coulomb friction f sign(v), which a description gives, a joint of
 one coordinate may have what an identification finds in real gears:
 
 - an *offset*, the same at all velocities, also at rest;
@@ -59,8 +59,8 @@ def joint_friction(tree: Tree, qd: Sequence[Number]) -> list[Number]:
     """
     Return the effort that overcomes the friction of the joints.
 
-    Coulomb friction is steep around rest, so that to compensate it at a measured velocity would
-    drive a resting joint to and fro; a desired velocity is what it is for.
+    Coulomb friction is steep around rest.  Compensated at a measured velocity, it would drive a
+    resting joint to and fro: use it with a desired velocity.
 
     :param qd: joint velocities, nv numbers.
     :return: nv numbers [Nm or N]; a mimicking joint's friction counts at the joint it follows.

@@ -16,8 +16,8 @@ What each type of joint does: the only place that knows.
 
 A joint model is made for one body.  It gives the transform from the joint's frame (fixed to the
 parent) to the body's frame as a function of position, and the motion subspace S: the columns of
-a 6 x nv matrix, in the body's frame, with v_joint = S q̇.  For all types here S is constant in
-the body's frame, so that the acceleration has no further term (RBDA section 4.4 and table 4.1).
+a 6 x nv matrix, in the body's frame, with v_joint = S q̇.  For all types here S is constant in the
+body's frame, so the acceleration has no further term (RBDA section 4.4 and table 4.1).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from ros2_rnea.spatial import (
 
 
 class JointModel(Protocol):
-    """What the algorithms ask of a joint."""
+    """The interface of a joint to the algorithms."""
 
     S: tuple[Motion, ...]
 
@@ -145,7 +145,7 @@ class Planar:
     A slide in the plane normal to the axis and a turn about it.
 
     q = (x, y, theta): position along the plane's axes, which stay with the parent, and heading.
-    v = (vx, vy, omega): the same in the body's axes.  The plane's axes are the joint frame's x
+    v = (vx, vy, omega): the velocity in the body's axes.  The plane's axes are the joint frame's x
     and y, turned together with z by the shortest rotation that brings z to the joint's axis.
     Whole turns count, and no velocity leads elsewhere with just whole turns on the way.
     """

@@ -25,8 +25,8 @@ def solve_symmetric(
     """
     Return x with matrix x = right, for a symmetric positive definite matrix.
 
-    It is factored as L D Lᵀ without looking at any number, so that a trace is valid for all; a
-    matrix that is singular gives numbers that are not finite.
+    It is factored as L D Lᵀ without looking at any number, so a trace is valid for all matrices.
+    A singular matrix gives numbers that are not finite.
     """
     n = len(matrix)
     L: list[list[Number]] = [[0.0] * n for _ in range(n)]

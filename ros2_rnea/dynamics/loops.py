@@ -109,7 +109,7 @@ def constraint(
     """
     Return K and k of one loop: K q̈ = k keeps it closed (RBDA sections 8.2 and 8.7).
 
-    T moves with frame 2, so that the rate of Tᵀ (v_2 − v_1) is Tᵀ (a_2 − a_1 + v_2 × v_1).
+    T moves with frame 2, so the rate of Tᵀ (v_2 − v_1) is Tᵀ (a_2 − a_1 + v_2 × v_1).
 
     :param q: joint positions, nq numbers [rad or m].
     :param qd: joint velocities, nv numbers.
@@ -214,8 +214,8 @@ def closed_inverse_dynamics(
     """
     Return the actuated efforts u and loop forces λ with B u + Kᵀ λ = τ (RBDA section 8.12).
 
-    λ has no power along the freedoms, so that Nᵀ B u = Nᵀ τ gives u; the smallest where there
-    are many, and likewise λ.
+    λ has no power along the freedoms, so Nᵀ B u = Nᵀ τ gives u.  Where u or λ has many solutions,
+    it is the smallest.
 
     :param actuated: the places that B puts u in.
     :param tau: the efforts that the motion needs of the open tree, shape (nv,).

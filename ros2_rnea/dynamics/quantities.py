@@ -144,7 +144,7 @@ def forward_dynamics_with_locked_joints(
 
 
 LINK_JACOBIAN, WORLD_JACOBIAN = 'jacobian of ', 'world jacobian of '
-"""What the names of the quantities of a link start with."""
+"""Prefixes of the names of a link's quantities."""
 
 
 def link_jacobian(link: str) -> Quantity:

@@ -27,7 +27,7 @@ from ros2_rnea.spatial import Force, Number, Vector, ZERO
 Numbers = Any
 """Numbers in nested lists: a vector, or a matrix by rows."""
 
-# What may enter a quantity beside the motion and the parameters of joints.
+# What may enter a quantity besides the motion and the parameters of joints.
 GRAVITY_FIELD = 'gravity'
 INERTIA = 'inertia'
 WRENCHES = 'f_ext'
@@ -69,9 +69,9 @@ class Quantity:
 
     :ivar inputs: the vectors it depends on, by their names in :class:`DynamicsInputs`.
     :ivar shape: of the result for one state.
-    :ivar depends_on: what enters it beside the motion, of ``ALL``.
-    :ivar same_for_equal_efforts: every tree that needs the same efforts gives the same.
-    :ivar largest_plausible: results beyond this are checked again; NaN then is too.
+    :ivar depends_on: what enters it besides the motion, out of ``ALL``.
+    :ivar same_for_equal_efforts: every tree that needs the same efforts gives the same result.
+    :ivar largest_plausible: results beyond this are checked again, and so is NaN.
     :ivar is_method: whether a robot has a method of the same name for it.
     """
 

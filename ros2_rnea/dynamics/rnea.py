@@ -14,8 +14,8 @@
 """
 Inverse dynamics by the recursive Newton-Euler algorithm (Luh, Walker and Paul 1980).
 
-Everything is said by accelerations of points, so that linear velocities do not enter: the point P
-of a body accelerates by a + U P, where a is the acceleration of the body's origin and
+The recursion uses accelerations of points, so linear velocities do not enter: the point P of a
+body accelerates by a + U P, where a is the acceleration of the body's origin and
 
     U = ω̇× + (ω×)²
 
@@ -124,7 +124,7 @@ class BodyAcceleration:
 
     def carried(self, X: Transform, v_joint: Motion, a_joint: Motion) -> BodyAcceleration:
         """
-        Return the same for the body that a joint of this one carries.
+        Return the acceleration of the body that a joint of this one carries.
 
         :param X: from this body to the carried one.
         :param v_joint: velocity of the carried one relative to this one, S q̇.

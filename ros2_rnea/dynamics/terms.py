@@ -58,7 +58,7 @@ class EffortTerm:
     :ivar quantity: the term computed by itself, and what it depends on.
     :ivar in_joints: the part of it that arises in the joints, where there is one [Nm or N].
     :ivar slope_by_q: the derivative of that part by the position of each joint, where it has one;
-        likewise ``slope_by_qd``, by the velocity.
+        ``slope_by_qd``, by the velocity.
     """
 
     name: str

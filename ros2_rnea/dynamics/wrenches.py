@@ -85,7 +85,7 @@ def wrench_of_effort(
     """
     Return the wrench whose effort Jᵀ f is closest to an effort: f = (J Jᵀ + λ² 1)⁻¹ J τ.
 
-    The least squares are damped, so that near a singular posture, and for a robot of less than six
+    The least squares are damped: near a singular posture, and for a robot with fewer than six
     joints, components that the joints do not sense stay small.
 
     :param transposed_jacobian: Jᵀ, one row of six numbers a joint.

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What must hold of a description, so that the robot's dynamics is defined.
+Conditions that a description must meet for the robot's dynamics to be defined.
 
 Descriptions written in code are held to the same rules as those read from URDF.  What is merely
 suspicious, such as an inertia that no real body has, is not an error and not found here.
@@ -162,7 +162,7 @@ def _check_finite(where: str, what: str, values: Sequence[float]) -> None:
 
 
 def _check_not_negative(where: str, what: str, value: float) -> None:
-    if not value >= 0.0:  # so that what is not a number is refused too
+    if not value >= 0.0:  # NaN is refused too
         raise DescriptionError(f'{where} has the {what} {value}; it must be zero or more')
 
 

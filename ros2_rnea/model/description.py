@@ -288,7 +288,7 @@ JOINT_DYNAMICS = (
         'spring_reference', 'Position at which the spring is relaxed', 'rad or m', is_signed=True,
         of_one_coordinate=True),
 )
-"""What SDFormat's element ``<dynamics>`` says of a joint."""
+"""Joint parameters of SDFormat's element ``<dynamics>``."""
 
 FRICTION_LAW = (
     DynamicsParameter(
@@ -313,7 +313,9 @@ FRICTION_LAW = (
         'stribeck_velocity', 'Velocity at which about half of breakaway_friction is left',
         'rad/s or m/s', of_one_coordinate=True),
 )
-"""What refines the friction of a joint.  No description says it: it has to be identified."""
+"""
+Parameters that refine the friction of a joint.  No description has them: they must be identified.
+"""
 
 REFLECTED_INERTIA = DynamicsParameter(
     'armature', 'Reflected rotor inertia (that of the rotor times the gear ratio squared)',

@@ -12,7 +12,8 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What closes the loops of a robot, as plain data, from code or from a YAML file beside the URDF.
+The joints that close the loops of a robot, as plain data from code or from a YAML file next to the
+URDF.
 
 URDF describes trees only; this is what it leaves out::
 
@@ -39,7 +40,7 @@ from ros2_rnea.model.description import JointType, Pose, Triple
 from ros2_rnea.model.strict_yaml import read_yaml, Value
 
 TOLERANCE = 1e-6
-"""How far a loop may be open [rad, m] where nothing else is said."""
+"""Default of how far a loop may be open [rad, m]."""
 
 _TYPES = {kind.label: kind for kind in JointType if kind.closes_loops}
 

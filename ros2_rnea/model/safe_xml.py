@@ -35,7 +35,7 @@ MAX_ELEMENTS = 200_000
 MAX_DEPTH = 100
 
 BEFORE_XML = '\ufeff \t\r\n'
-"""What may stand before ``<?xml``."""
+"""Text that may stand before ``<?xml``."""
 
 MAX_BEFORE_ROOT = 1_000_000
 """The first tag is sought in so many characters; a licence may stand in a comment before it."""

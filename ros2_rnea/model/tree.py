@@ -70,7 +70,8 @@ class Body:
     :ivar X_tree: from the parent body's frame to the joint's frame at position zero.
     :ivar axis: unit vector in the joint's frame.
     :ivar inertia: of all links that are lumped in this body, in its frame.
-    :ivar q_index: the first of its joint's position coordinates, likewise v_index.
+    :ivar q_index: the first of its joint's position coordinates; v_index, the first of its
+        velocity coordinates.
     :ivar pitch: advance of a helical joint for a turn of one radian [m/rad].
     :ivar armature: reflected rotor inertia: that of the motor's rotor times the gear ratio squared
         [kg m^2 or kg].
@@ -127,7 +128,9 @@ def with_joint_number(body: Body, name: str, value: float) -> Body:
 
 @dataclass(frozen=True, eq=False)
 class LinkFrame:
-    """Where a link is: the body that carries it, and X from that body's frame to the link's."""
+    """
+    The place of a link: the body that carries it, and X from that body's frame to the link's.
+    """
 
     body: int
     X_body_to_link: Transform

@@ -89,7 +89,7 @@ class Attribute:
     An attribute of an element.
 
     :ivar accepts: the test that its text must pass.
-    :ivar needed: the same in words, for people.
+    :ivar needed: the test in words, for people.
     :ivar absent: the text that its absence stands for; None where it may not be absent.
     """
 
@@ -103,7 +103,7 @@ class Attribute:
 
 
 class Times(Enum):
-    """How often an element may stand in its parent."""
+    """Numbers of times that an element may stand in its parent."""
 
     ONCE = 'one is needed'
     OPTIONAL = 'one is allowed'
@@ -275,7 +275,7 @@ def _xacro_error(finding: str) -> DescriptionError:
 
 
 def _place(element: ElementTree.Element, rule: Element, number: int, where: str) -> str:
-    """Name an element so that a person finds it, as in joint 'elbow' <axis>."""
+    """Name an element for a person to find it, as in joint 'elbow' <axis>."""
     if rule.times is not MANY:
         return f'{where} <{rule.tag}>'
     name = element.get('name')
