@@ -43,10 +43,10 @@ SIGN_WIDTH = 0.01
 """The speed [rad/s or m/s] around which Coulomb friction goes over from one sign to the other."""
 
 TELLS_DIRECTION = 3.0
-"""At this multiple of the speed at which a sign is rounded off, 95 % of Coulomb friction act."""
+"""At this multiple of the speed that rounds off a sign, 95 % of Coulomb friction act."""
 
 SHARP = 25.0
-"""At this multiple, 99.9 % of it act, which a fit needs."""
+"""At this multiple of that speed, 99.9 % of Coulomb friction act, which a fit needs."""
 
 AT_REST = 1e-5
 """Slower than this, a joint rests, whatever is said of it [rad/s or m/s]."""

@@ -200,7 +200,7 @@ BY_NAME = {quantity.name: quantity for quantity in (
     JOINT_MOMENTUM, FORWARD_DYNAMICS, INVERSE_DYNAMICS_DERIVATIVES, REGRESSOR)}
 
 METHODS = {name: quantity for name, quantity in BY_NAME.items() if quantity.is_method}
-"""Those that a robot has a method of the same name for."""
+"""The quantities for which a robot has a method of the same name."""
 
 
 def _difference(left: Sequence[Number], right: Sequence[Number]) -> list[Number]:

@@ -12,13 +12,13 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Object files in the user's cache folder, so that a robot is compiled once and not at each start.
+Object files in the user's cache folder: a robot is compiled once, not at each start.
 
 What comes out of the cache is run.  So it is used only where nobody else can put something in: in
 a folder that is the user's own, that others cannot write to, and that is no symbolic link.  Nor
-may others rename or replace one of the folders above it.  It is held on to while it is used, so
-that nothing can be put in its place meanwhile.  Everywhere else, what is put in is kept in memory,
-and the reason is said once.
+may others rename or replace one of the folders above it.  It is kept open while it is used, so
+nothing can take its place.  Everywhere else, what is put in is kept in memory, and the reason is
+said once.
 
 Object files may also be shipped, for example with a container image, in the folders that an
 environment variable names.  These are only read, and may belong to root too, who can change every
@@ -26,7 +26,7 @@ program anyway; nobody else may write to them or to their files.
 
 Each file says what it is, under which key, how long, and the SHA-256 of what it holds.  A file
 that is torn, foreign, old or damaged is removed, and the caller finds nothing.  Files are written
-beside their place and moved there at once, so processes may read and write as they like.
+next to their place and moved there in one step, so processes may read and write as they like.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ ROOT = 0
 """The user identifier of root."""
 
 MAX_LINKS = 40
-"""How many symbolic links a path may contain; Linux has the same limit."""
+"""Maximum number of symbolic links in a path; Linux has the same limit."""
 
 _SUFFIX = '.object'
 _UNFINISHED = '.writing'
@@ -109,7 +109,7 @@ class ObjectCache:
     @property
     def refused(self) -> tuple[str, ...]:
         """Return why shipped folders, or the first file in one, are not used, in sentences."""
-        return tuple(self._refused.copy().values())  # another thread may refuse one meanwhile
+        return tuple(self._refused.copy().values())  # another thread may add one
 
     @property
     def reason(self) -> str | None:
@@ -166,8 +166,8 @@ class ObjectCache:
                 return
             except OSError as error:
                 self._keep_reason(error)
-        # Each step is atomic, because other threads do the same.  A lock would stay locked in a
-        # process that is forked meanwhile.
+        # Each step is atomic, because other threads run this too.  A lock would stay locked in a
+        # process that is forked while it is held.
         self._memory[key] = data
         for oldest in list(self._memory)[:-MAX_IN_MEMORY]:
             self._memory.pop(oldest, None)
@@ -284,7 +284,7 @@ def _check_folders_above(path: Path) -> None:
     Check that only root and the user decide which file or folder is at an absolute path.
 
     The condition is that of sshd for the files of a user: every folder on the way belongs to one
-    of them, and nobody else may write to it.  Two things are allowed besides: a folder with the
+    of them, and nobody else may write to it.  Two more things are allowed: a folder with the
     sticky bit, such as /tmp, in which others cannot rename what is not theirs, and a folder that
     the user's private group may write to, as folders are with the usual umask 002.
 

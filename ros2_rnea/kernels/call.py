@@ -16,8 +16,8 @@ Calling a kernel from Python: with the arrays of one state, or of many states at
 
 What a user calls in each cycle is a ``KernelCall``.  It is written twice: in C, in the extension
 ``_call.c``, where a call costs about as much as Python takes to call anything, and here in Python,
-as :class:`PythonKernelCall`, for installations that had no C compiler.  Both do the same, and
-``test_call.py`` tests both alike.
+as :class:`PythonKernelCall`, for installations that had no C compiler.  Both behave alike, and
+``test_call.py`` tests both.
 
 Machine code may access an array if it is exactly a numpy.ndarray of native float64, C-contiguous,
 aligned, of the right shape and, for the output, writeable.  The memory of any other object is
@@ -38,10 +38,10 @@ Shape = tuple[int, ...]
 Function = Callable[..., Any]
 
 TAKES_NO_ARGUMENTS = 'a method that is bound to arrays takes no arguments'
-"""What is said of arguments to one; the extension says the same."""
+"""The error when a bound method is called with arguments; the extension uses the same text."""
 
 LARGE = 10_000
-"""Numbers in a batch, in and out, from which its computation lets other threads run meanwhile."""
+"""Number of inputs and outputs in a batch from which other threads run during its computation."""
 
 _FLOAT64 = np.dtype(np.float64)
 _READABLE = 0x1 | 0x100  # NumPy's flags C_CONTIGUOUS and ALIGNED
@@ -60,7 +60,7 @@ class Kernel(Protocol):
 
 
 Target = tuple[object, int, Array]
-"""What owns a kernel's machine code, where the kernel starts, and the array of its parameters."""
+"""The owner of a kernel's machine code, the kernel's start address, and its parameter array."""
 
 Resolve = Callable[[bool], Target]
 """Returns the target of calls with or without the optional input; it may have to compile it."""
@@ -169,12 +169,12 @@ CONVENTION = 1
 """
 How a kernel is called: the arguments of KernelCall and of the machine code.
 
-The extension has the same number.  Raise both with every change, so that an extension that was
-built for other modules, and is found beside these, is not used.
+The extension has the same number.  Raise both with every change: an extension that was built for
+other modules, and is found next to these, is then not used.
 """
 
 EXTENSION_ERROR = ''
-"""Why calls are not machine code; empty where they are."""
+"""The reason why calls are not machine code; empty where they are."""
 
 KernelCall: Any
 try:
@@ -253,8 +253,8 @@ def rows_call(kernel: Kernel, shapes: Sequence[Shape], parameters: Array) -> Fun
     The output is written at the end where inputs overlap it, and not at all if the function
     returns False then.  Other threads run while a large batch is computed.
 
-    :param shapes: of one row, the inputs' and last the output's.
-    :param parameters: the same for all rows.
+    :param shapes: of one row: of the inputs, and last of the output.
+    :param parameters: shared by all rows.
     :raises ArgumentError: by the function, where a kernel may not access an array.
     """
     holding = _function(kernel, 'rows', _Rows)

@@ -15,11 +15,11 @@
 The kernels of one robot as machine code, made when they are first asked for.
 
 Each is looked for in memory, then in the cache on disk, and only then compiled.  The key is the
-tree and what is asked of it, so that finding one needs no trace.
+tree and what is asked of it, so finding one needs no trace.
 
 A kernel that is loaded is found without a lock, and its functions without a call of LLVM: llvmlite
 has one lock for all calls of LLVM, which a compilation holds for as long as a minute.  So neither
-a call nor a process that is forked meanwhile waits for the compilation of another kernel.
+a call nor a process that is forked during a compilation waits for it.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ MANY_OPERATIONS = 20_000
 """Number of operations from which a compilation is announced in the log."""
 
 OPERATIONS_A_SECOND = 3_500
-"""How many operations are compiled in a second, approximately, in kernels of that size."""
+"""Approximate number of operations compiled per second in kernels of that size."""
 
 SOURCES = ('dynamics', 'kernels', 'model', 'spatial')
 """The modules and packages that determine the machine code of kernels."""
 
 VERSION = code_version(Path(__file__).parent.parent, SOURCES)
-"""That of the code that this process makes kernels with."""
+"""Version of the code that this process makes kernels with."""
 
 
 class CompiledKernels:
@@ -121,7 +121,9 @@ class CompiledKernels:
             self.kernel('one', quantity, variant), self._shapes(quantity, variant), parameters)
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """Return the same for many states: all arrays but the parameters have rows of states."""
+        """
+        Return such a function for many states: all arrays but the parameters have rows of states.
+        """
         rows = rows_call(
             self.kernel('rows', quantity, variant), self._shapes(quantity, variant), parameters)
         width = machine.host().width
@@ -151,7 +153,7 @@ class CompiledKernels:
             self, quantity: Quantity, arrays: Sequence[Array], resolve: Resolve,
             general: Function) -> Function:
         """
-        Return the same for arrays that are read and written at each call, without arguments.
+        Return a call without arguments, which reads and writes the given arrays each time.
 
         :param arrays: the inputs, the wrenches if there are any, and the output.
         :raises ArgumentError: where machine code may not access one of them.
@@ -237,7 +239,7 @@ class CompiledKernels:
             self._loaded.setdefault(spec.name, loaded)
 
     def _keep(self, spec: KernelSpec, code: bytes) -> machine.Loaded:
-        """Load a kernel's object file; return what another thread has loaded meanwhile."""
+        """Load a kernel's object file, or return the one that another thread has loaded first."""
         loaded = machine.load(code)
         loaded.address(spec.function)  # which is known from now on
         return self._loaded.setdefault(spec.name, loaded)

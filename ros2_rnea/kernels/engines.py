@@ -66,7 +66,7 @@ class Compilation(NamedTuple):
 
 
 class Kernels(Protocol):
-    """What makes the kernels of one robot when they are asked for."""
+    """The kernels of one robot, made when they are first asked for."""
 
     def successor(self) -> Kernels:
         """Return kernels of the same tree, for a robot that takes the place of another one."""
@@ -79,7 +79,9 @@ class Kernels(Protocol):
     def rows(
             self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
             ) -> Callable[..., bool]:
-        """Return the same for many states: all arrays but the parameters have rows of states."""
+        """
+        Return such a function for many states: all arrays but the parameters have rows of states.
+        """
 
     def cached(self, spec: KernelSpec) -> bytes | None:
         """Return what :meth:`code` does if nothing has to be compiled for it; else None."""

@@ -20,7 +20,7 @@ for its result.  Because every operation is looked up before it is written,
 
 * equal operations are one node,
 * operations on constants are done at once, and those on 0 and 1 vanish,
-* signs move outwards, so that -x costs nothing until it is an output.
+* signs move outwards, so -x costs nothing until it is an output.
 
 What no output needs is never visited (:meth:`Graph.needed`).
 """
@@ -100,7 +100,7 @@ class Graph:
         """
         Return the same nodes in an order that keeps few results waiting.
 
-        What is used once stands right before its use, so that its result need not be put aside.
+        What is used once stands right before its use, so its result need not be stored.
         """
         outputs = list(outputs)
         needed = self.needed(outputs)

@@ -21,8 +21,8 @@ output, all of float64 and contiguous::
     i64 rows(i64 count, double** arguments)      count is at least the width of the target
 
 They return 0, or 1 where a number was beyond its bound.  ``one`` has read all inputs before it
-writes, and does not write if it returns 1, so that the output may be one of the inputs.  With
-``rows`` it must not overlap them, and means nothing if that returns 1.
+writes, and does not write if it returns 1, so the output may be one of the inputs.  The output of
+``rows`` must not overlap them, and means nothing if ``rows`` returns 1.
 
 For rows, as many states are computed at a time as a register holds: LLVM's vectors know the same
 operations as its numbers do.  Since each state's numbers lie together in memory, blocks of them

@@ -14,8 +14,8 @@
 """
 Machine code from LLVM's text, and its way into this process.
 
-Only here is llvmlite called.  It may be missing, and any version from 0.38 on will do.  Between
-them LLVM forgot the types of pointers, so that a writer of text asks :func:`pointer` for them.
+Only this module calls llvmlite.  It may be missing, and any version from 0.38 on will do.  Newer
+LLVMs have no typed pointers: what writes their text asks :func:`pointer`.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def portable(target: Target) -> tuple[Target, ...]:
 
 
 def identity(target: Target) -> tuple[str, ...]:
-    """Return what machine code depends on besides its source, as parts of a cache's key."""
+    """Return what machine code depends on besides its source, as parts of a cache key."""
     _needs_llvmlite()
     version = '.'.join(map(str, llvm.llvm_version_info))
     return (llvmlite.__version__, version, target.triple, target.cpu, target.features)

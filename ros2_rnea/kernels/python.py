@@ -96,7 +96,9 @@ class PythonKernels:
         return call
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """Return the same for many states: all arrays but the parameters have rows of states."""
+        """
+        Return such a function for many states: all arrays but the parameters have rows of states.
+        """
         function = self._function(quantity, variant)
 
         def call(*arrays: Array) -> bool:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Sine and cosine by the same steps for every angle, so that a register's are computed at a time.
+Sine and cosine by the same steps for every angle: one register of angles at a time.
 
 An angle is taken to the nearest multiple of a quarter turn, whose rest is within 45 degrees, in
 the manner of W. J. Cody and W. Waite, *Software Manual for the Elementary Functions* (1980); there
@@ -34,7 +34,7 @@ COSINE = (
     -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
 
 # A quarter turn in parts.  Times a whole number, each is exact in a fused operation; without one
-# the first two have 33 bits, so that they are exact times a number of up to 20.
+# the first two have 33 bits, so they are exact times a number of up to 20 bits.
 QUARTER_FUSED = (1.57079632679489655800e+00, 6.12323399573676603587e-17, -1.4973849048591833e-33)
 QUARTER = (
     1.57079632673412561417e+00, 6.07710050630396597660e-11, 2.02226624871116645580e-21,

@@ -65,7 +65,7 @@ class Text:
         return self.write(f'{operation} contract {self.type} {left}, {right}')
 
     def exactly(self, operation: str, left: str, right: str) -> str:
-        """Return the same, never contracted into another operation."""
+        """Return fadd, fsub, fmul or fdiv, never contracted into another operation."""
         return self.write(f'{operation} {self.type} {left}, {right}')
 
     def multiply_add(self, a: str, b: str, c: str) -> str:

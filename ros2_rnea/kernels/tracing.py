@@ -14,7 +14,7 @@
 """
 From the textbook to a graph: a quantity computed with symbols in the place of numbers.
 
-What may change while a robot runs is an input of its kernels: beside the motion, an array of
+What may change while a robot runs is an input of its kernels: besides the motion, an array of
 *parameters* (:mod:`ros2_rnea.dynamics.parameters`), which all kernels of a robot share.  Which of
 them enter a kernel at all is its *variant*: the others count as zero, and cost nothing.
 """

@@ -276,7 +276,7 @@ class DynamicsParameter(NamedTuple):
 
 
 LARGEST_FRICTION = 1e6
-"""Larger than the friction of any joint of a robot [Nm or N, and Nm s/rad or N s/m]."""
+"""A bound above the friction of any joint of a robot [Nm or N, and Nm s/rad or N s/m]."""
 
 JOINT_DYNAMICS = (
     DynamicsParameter(
@@ -322,10 +322,10 @@ REFLECTED_INERTIA = DynamicsParameter(
     'kg m^2 or kg', largest=1e5)
 
 OPTIONAL_PARAMETERS = (*FRICTION_LAW, REFLECTED_INERTIA)
-"""The numbers of a joint that no URDF has; a robot that shall take them is prepared for them."""
+"""The numbers of a joint that no URDF has; a robot must be prepared to take them."""
 
 JOINT_NUMBERS = (*JOINT_DYNAMICS, *OPTIONAL_PARAMETERS)
-"""All numbers of a joint that may be given otherwise than by the description, and may change."""
+"""All numbers of a joint that may come from elsewhere than the description, and may change."""
 
 
 @dataclass(frozen=True)

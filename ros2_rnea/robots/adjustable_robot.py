@@ -45,14 +45,14 @@ ADJUSTABLE = {parameter.name: parameter for parameter in JOINT_NUMBERS}
 """The joint parameters that may change, by name."""
 
 OPTIONAL = frozenset(parameter.name for parameter in OPTIONAL_PARAMETERS)
-"""Those of them that a robot has to be prepared for, since few robots have them."""
+"""The adjustable parameters that a robot must be prepared for, since few robots have them."""
 
 
 class RobotSnapshot(NamedTuple):
     """
     What an adjustable robot is made from at one moment: the arguments of its class.
 
-    Nothing in it changes later, so that other threads may read it while the robot changes.
+    Nothing in it changes later, so other threads may read it while the robot changes.
 
     :ivar tree: without payloads, with the joint parameters of that moment.
     :ivar kernels: None, because they are found again by the tree.
@@ -71,8 +71,8 @@ class AdjustableRobot(Robot):
     """
     A robot whose numbers are changed in place.
 
-    Its kernels read gravity, payloads and the dynamics of joints at each call, so that a change
-    builds nothing: no robot, no trace and no kernel.  All methods, and all functions that
+    Its kernels read gravity, payloads and the dynamics of joints at each call, so a change builds
+    nothing: no robot, no trace and no kernel.  All methods, and all functions that
     :meth:`bind` has returned, answer for the new numbers from the next call on.  The price is that
     terms which are zero are computed too: a call takes up to 1.3 times as long as that of a
     :class:`Robot`.
@@ -113,11 +113,12 @@ class AdjustableRobot(Robot):
         """
         Return a robot with the numbers of another one, which may change.
 
-        :param robot: which itself never changes; its kernels of the same variant are shared.
-        :param payload_links: the links that may carry a payload, beside those that do.  Each of
-            them costs time in every call.
+        :param robot: the other one, which never changes; it shares its kernels of the same
+            variant.
+        :param payload_links: the links that may carry a payload, in addition to those that do.
+            Each of them costs time in every call.
         :param optional_parameters: the joint parameters of
-            :data:`ros2_rnea.model.description.OPTIONAL_PARAMETERS` that may change, beside
+            :data:`ros2_rnea.model.description.OPTIONAL_PARAMETERS` that may change, in addition to
             those that a joint has.  Each of them costs time too.
         :raises ArgumentError: where one of them is not a link of the robot, or no such parameter.
         """

@@ -127,7 +127,7 @@ class ClosedChain:
     @classmethod
     def from_yaml(cls, robot: Robot, text: str) -> ClosedChain:
         """
-        Close the loops that a YAML file beside the URDF lists (:mod:`ros2_rnea.model.loops`).
+        Close the loops that a YAML file next to the URDF lists (:mod:`ros2_rnea.model.loops`).
 
         :param robot: the tree that remains when all loops are cut.
         :param text: the content of the file.
@@ -228,7 +228,7 @@ class ClosedChain:
 
         :param q: positions to start from, shape (nq,) [rad or m].
         :param qd: velocities to change as little as possible, shape (nv,); by default none.
-        :param qdd: accelerations, likewise.
+        :param qdd: accelerations to change as little as possible, shape (nv,); by default none.
         :param held: joints whose numbers stay as they are given, such as the driven ones.
         :return: q, q̇, q̈.
         :raises ArgumentError: where no such state is found.
@@ -282,7 +282,7 @@ class ClosedChain:
         :param qd: velocities, shape (nv,).
         :param qdd: accelerations, shape (nv,).
         :param f_ext: wrenches of the environment, as in :meth:`Robot.inverse_dynamics`.
-        :param gravity: likewise.
+        :param gravity: acceleration of free fall, as in :meth:`Robot.inverse_dynamics`.
         :raises ArgumentError: where the motion does not keep the loops closed, or needs an effort
             that the actuated joints cannot produce.
         """
@@ -315,7 +315,7 @@ class ClosedChain:
         :param qd: velocities, shape (nv,).
         :param efforts: of the actuated joints, in their order [Nm or N].
         :param f_ext: wrenches of the environment, as in :meth:`Robot.inverse_dynamics`.
-        :param gravity: likewise.
+        :param gravity: acceleration of free fall, as in :meth:`Robot.inverse_dynamics`.
         :raises ArgumentError: where the state does not keep the loops closed, or a degree of
             freedom moves nothing that has inertia.
         """

@@ -46,12 +46,11 @@ class Evaluator:
 
     :param parameters: what kernels read at each call; gravity among them, unless another is given
         with the call.
-    :param variant: which of the parameters kernels read.
     :param kernels: of the tree without payloads, shared by robots with other payloads; None: the
         textbook.
-    :ivar variant: likewise.
-    :ivar tree: of the robot with its payloads; where the parameters are changed, it has to be
-        replaced by one that says the same.
+    :ivar variant: which of the parameters kernels read.
+    :ivar tree: of the robot with its payloads; where the parameters are changed, replace it by one
+        with the same numbers.
     """
 
     def __init__(
@@ -139,7 +138,7 @@ class Evaluator:
         return kernels.target(quantity, variant, self._parameters.values)
 
     def prepare(self, quantity: Quantity, wrenches: bool = False, rows: bool = False) -> None:
-        """Make a kernel now, so that the first call need not."""
+        """Make a kernel now instead of in the first call."""
         if self._kernels is not None:
             self._function(
                 self._kernels, quantity, self.variant._replace(wrenches=wrenches), rows)

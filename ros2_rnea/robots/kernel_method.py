@@ -28,7 +28,7 @@ AnyFunction = TypeVar('AnyFunction', bound=Function)
 
 
 class HasKernels(Protocol):
-    """What a robot needs to have for methods with kernels."""
+    """The attributes that a robot needs for methods with kernels."""
 
     _evaluator: Evaluator
     _kernel_calls: dict[str, Function]

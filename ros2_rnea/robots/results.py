@@ -58,7 +58,7 @@ class LinkMotion(NamedTuple):
     How a link moves, in its own frame.
 
     :ivar velocity: [angular; linear], shape (6,) or (N, 6).
-    :ivar acceleration: spatial acceleration [angular; linear], likewise.
+    :ivar acceleration: spatial acceleration [angular; linear], shape (6,) or (N, 6).
     :ivar linear_acceleration: of the link's origin, gravity apart, shape (3,) or (N, 3).
     """
 

@@ -86,7 +86,7 @@ class Robot(Observables):
         self._kernel_calls: dict[str, Callable[..., Any]] = {}  # see KernelMethod
 
     def __reduce__(self) -> tuple[type[Robot], tuple[object, ...]]:
-        """Pickle and copy as what it was made from, so that processes can share the work."""
+        """Pickle and copy as what it was made from: processes can share the work."""
         return type(self), (
             self._tree_without_payloads, dict(self._payloads), self._gravity, self._engine)
 
@@ -173,7 +173,7 @@ class Robot(Observables):
     def compile(  # noqa: A003
             self, *names: str, wrenches: bool = False, rows: bool = False) -> None:
         """
-        Make kernels now, so that the first call need not.
+        Make kernels now instead of in the first call.
 
         :param names: of methods, such as ``'inverse_dynamics'``.
         :param wrenches: for calls with ``f_ext``; otherwise for calls without.
@@ -188,7 +188,7 @@ class Robot(Observables):
             self, *names: str, on_compile: Callable[[Compilation], None] = lambda _: None,
             ) -> tuple[bytes, ...]:
         """
-        Return the code of kernels, so that another process need not compile them.
+        Return the code of kernels for another process, which then need not compile them.
 
         They are those that single states take, with wrenches and without.
 
@@ -224,8 +224,8 @@ class Robot(Observables):
 
         :param name: of the method, such as ``'inverse_dynamics'``; one of those with kernels.
         :param vectors: its first arguments, C-contiguous float64 arrays for one state.
-        :param out: written at each call, and returned; likewise.  Binding does not write it.
-        :param f_ext: shape (bodies, 6), as in :meth:`inverse_dynamics`; likewise.
+        :param out: such an array, written at each call and returned.  Binding does not write it.
+        :param f_ext: such an array of shape (bodies, 6), as in :meth:`inverse_dynamics`.
         :raises ArgumentError: where there is no such method, or an array is not of that kind and
             the right shape.
         """

@@ -21,7 +21,7 @@ from ros2_rnea.dynamics.terms import TERMS
 
 
 class Terms(Enum):
-    """Which terms of an effort are sent; the arm adds the others by itself."""
+    """The terms of an effort that are sent; the arm adds the others by itself."""
 
     AUTOMATIC = 'automatic'
     """All terms that :class:`Arm` does not add."""
@@ -55,8 +55,8 @@ class Arm(Enum):
 
     libfranka, docs/overview.rst: the torque of a joint is the commanded one plus those that
     compensate friction and gravity; the examples of libfranka add the Coriolis term themselves.
-    The measured torque is that of sensors on the links' side of the gears (RobotState::tau_J), so
-    that it has gravity but not the friction of the motors.
+    The measured torque is that of sensors on the links' side of the gears (RobotState::tau_J): it
+    has gravity but not the friction of the motors.
     """
 
     UR = 'ur'

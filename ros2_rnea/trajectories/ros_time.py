@@ -19,7 +19,7 @@ from functools import total_ordering
 from typing import overload
 
 NANOSECONDS = 1_000_000_000
-"""In a second."""
+"""Number of nanoseconds in a second."""
 
 
 @total_ordering
@@ -28,8 +28,8 @@ class RosTime:
     A time on the ROS clock, in whole nanoseconds as in the stamps of messages.
 
     The seconds since 1970 in a float are no finer than 0.24 us, in which a joint moves: subtract
-    times of this type instead, which gives seconds that are exact.  (``rclpy.time.Time`` does
-    the same, but this room does not import ROS.)
+    times of this type instead, which gives seconds that are exact.  (``rclpy.time.Time`` does this
+    too, but this package does not import ROS.)
 
     :ivar nanoseconds: since the epoch of the clock.
     """

@@ -119,7 +119,7 @@ class Splines(NamedTuple):
     The polynomials between the points of a trajectory.
 
     :ivar starts: of the segments, shape (segments,) [s].
-    :ivar durations: likewise.
+    :ivar durations: of the segments, shape (segments,) [s].
     :ivar coefficients: of the positions, for the powers 0 to 5 of the time since the segment's
         start, shape (segments, 6, joints).
     :ivar field_counts: 1 where a segment is a straight line, 2 where it is a cubic and 3 where it
@@ -455,8 +455,8 @@ def _segments(
     """
     Return the coefficients of 1, t, ... t^5 of each segment, with t from its start on [s].
 
-    The columns are all positions, then velocities, then accelerations, so that one product gives
-    all three; each array has shape (6, 3 joints).
+    The columns are all positions, then velocities, then accelerations: one product gives all
+    three; each array has shape (6, 3 joints).
     """
     durations = np.diff(times)[:, np.newaxis, np.newaxis]
     with np.errstate(all='ignore'):  # an overflow is refused below
@@ -490,7 +490,7 @@ def _coefficients(durations: Array, states: Array, field_counts: Sequence[int]) 
         others = spline @ np.concatenate((starts[:, 1:], ends), axis=1)
         # ... and the coefficient of u^n is T^n times the one of t^n.
         coefficients[here, count:2 * count] = others / powers[:, count:]
-        # The coefficients of the start are exact, so that the motion meets its own points.
+        # The coefficients of the start are exact, so the motion meets its own points.
         coefficients[here, :count] = states[here, :count] / _FACTORIALS[:count]
     return coefficients
 
