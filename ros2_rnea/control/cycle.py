@@ -41,7 +41,7 @@ def decide(stages: Stages, memory: Memory, now: Instant, stop: Cause | None = No
     :param stages: made from the robot and the settings.
     :param memory: it is changed.
     :param now: the time of the cycle.
-    :param stop: why nothing is to be sent any more, beside what the stages know.
+    :param stop: a reason to send nothing any more, in addition to those that the stages know.
     """
     known = stages.known(now)
     memory.rest.update(known.velocities, now.steady)

@@ -193,8 +193,8 @@ class Judgement:
 
         Otherwise gravity, a mass or a payload of 1e308 would be accepted, and nothing sent.
 
-        :param settings: with which it is to be held.
-        :param gravity: likewise, shape (3,) [m/s^2].
+        :param settings: with which the arm is to be held.
+        :param gravity: with which the arm is to be held, shape (3,) [m/s^2].
         :param is_sending: whether efforts are being sent.
         :param accepted: the overload that is there already, by joint [Nm or N].
         :param friction: the shares of friction before the change; None: they do not change.

@@ -33,7 +33,7 @@ from ros2_rnea.errors import ArgumentError
 
 
 class Group(Enum):
-    """What parameters are about, as the headings of the parameter file say it."""
+    """Subjects of parameters, as in the headings of the parameter file."""
 
     COMMAND = 'what to command'
     ROBOT = 'the robot'

@@ -65,7 +65,7 @@ class Policy:
     Decides in each cycle which effort is sent.
 
     It accepts the content of messages and returns one :class:`.Decision` per cycle.  The caller
-    passes the time to every method, so that tests and simulations run at any speed.
+    passes the time to every method: tests and simulations run at any speed.
 
     :param robot: the model.  An :class:`.AdjustableRobot` belongs to the policy from now on, which
         replaces its gravity; of another robot the policy makes an adjustable copy.
@@ -171,7 +171,7 @@ class Policy:
     # ---- changes at run time ------------------------------------------------------------------
 
     def can_change_to(self, settings: Settings) -> bool:
-        """Return whether settings are about the same joints, so that no other policy is needed."""
+        """Return whether settings are about the same joints and thus need no other policy."""
         return (settings.joints == self.settings.joints
                 and settings.assumed_positions == self.settings.assumed_positions)
 
@@ -629,7 +629,7 @@ class Policy:
 
     def _can_react(self, now: float) -> bool:
         """
-        Return whether an external effort comes from the environment, so that it is a contact.
+        Return whether an external effort comes from the environment and thus is a contact.
 
         It does not before efforts are sent, and until they have settled: motors may be off, or
         brakes on.
@@ -649,8 +649,8 @@ class Policy:
         """
         Return whether the hand-over of another model looks like a contact.
 
-        The model has a new payload at once, so that the part of its weight which the efforts do
-        not hold yet looks like an external effort.
+        The model has a new payload at once: the part of its weight that the efforts do not hold
+        yet looks like an external effort.
 
         :param now: on the steady clock [s].
         """
@@ -690,7 +690,7 @@ class Policy:
         Return what to send while nothing is to be sent any more.
 
         :param status: why: the node ends, or its cycle has failed.
-        :param detail: the same for people, in more words.
+        :param detail: the reason for people, in more words.
         """
         return self._decided(cycle.decide(
             self._remembered(), self.memory, now, Cause(status, detail=detail)))
@@ -706,7 +706,7 @@ class Policy:
         return decision
 
     def withdraw(self) -> None:
-        """Record that the effort of the last decision was not sent, so that nobody holds it."""
+        """Record that the effort of the last decision was not sent: nobody holds it."""
         sent, self.memory.starts_anew = self._before
         self.memory.sent.withdraw(sent)
 
@@ -841,14 +841,14 @@ class Policy:
 
 
 def law_of(settings: Settings) -> tuple[object, ...]:
-    """Return what decides about the effort, beside the model and its terms."""
+    """Return what decides about the effort, apart from the model and its terms."""
     return (settings.position_gains, settings.velocity_gains, settings.wrenches,
             settings.guiding_damping, settings.end_stop_stiffness, settings.friction_assistance,
             settings.position_limit_margin)
 
 
 def feedback_of(settings: Settings) -> tuple[object, ...]:
-    """Return what decides whether feedback is stable, beside the period."""
+    """Return what decides whether feedback is stable, apart from the period."""
     return (settings.mode, settings.position_gains, settings.velocity_gains,
             settings.feedback_delay, settings.velocity_filter_time, settings.held_by_others)
 

@@ -34,7 +34,7 @@ class RequestedState(NamedTuple):
     The state in a service request.
 
     :ivar names: of joints; empty: the measured state is requested.
-    :ivar positions: one for each name; likewise velocities and accelerations, or empty.
+    :ivar positions: one for each name; velocities and accelerations too, or empty.
     """
 
     names: Sequence[str] = ()

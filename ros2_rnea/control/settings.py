@@ -52,13 +52,13 @@ class Mode(Enum):
 
 
 class BeyondLimits(Enum):
-    """How efforts are limited where one of them exceeds its limit."""
+    """Ways to limit efforts where one of them exceeds its limit."""
 
     CLAMP = 'clamp'
     """Each effort is clipped to its own limit."""
 
     SCALE = 'scale'
-    """What exceeds the efforts that hold the arm is reduced by one factor for all joints."""
+    """All that exceeds the efforts that hold the arm is reduced by one factor for all joints."""
 
 
 class ExertedBy(Enum):
@@ -72,7 +72,7 @@ class StartFrom(Enum):
     """
     The effort from which the first command starts.
 
-    It should be the one that the controller holds, so that nothing steps.
+    It should be the one that the controller holds: then nothing steps.
     """
 
     AUTOMATIC = 'automatic'
@@ -95,7 +95,7 @@ class StartFrom(Enum):
 
 
 class ContactReaction(Enum):
-    """What the node does when an external effort exceeds its threshold."""
+    """Reactions of the node to an external effort above its threshold."""
 
     NONE = 'none'
     HOLD = 'hold'
@@ -121,17 +121,17 @@ class WrenchSettings(NamedTuple):
     How measured wrenches are conditioned.
 
     :ivar timeout: a wrench is used for this long after its reception [s].
-    :ivar fade_time: duration of its fade-out afterwards [s], so that the effort does not step.
+    :ivar fade_time: duration of its fade-out afterwards [s]; without one, the effort would step.
     :ivar exerted_by: whether messages contain the wrench that the environment applies to the
         robot or its reaction, which the robot applies to the environment.
     :ivar time_constant: of the low-pass filter [s]; 0: no filter.
     :ivar force_deadband: norms of forces below this are taken as zero [N].
-    :ivar moment_deadband: likewise for moments [Nm].
+    :ivar moment_deadband: norms of moments below this are taken as zero [Nm].
     :ivar gain: share of what is left that is compensated, 0 to 1.
     :ivar force_limit: largest norm of a compensated force [N].
-    :ivar moment_limit: likewise of a moment [Nm].
-    :ivar tool_mass: of the tool that the sensor carries and the description contains [kg]; it is
-        the same for every frame, so that it suits a robot with one sensor only.
+    :ivar moment_limit: largest norm of a compensated moment [Nm].
+    :ivar tool_mass: of the tool that the sensor carries and the description contains [kg]; it
+        applies to every frame, and thus suits a robot with one sensor only.
     :ivar tool_center: the tool's centre of mass in the wrench's frame [m].
     :ivar frames: whose wrenches are added up; empty: one at a time, whichever it is.
     """
@@ -588,7 +588,7 @@ class Settings:
         """
         Return the names of the terms that the measured effort lacks.
 
-        None: what is measured is not known to be an effort, so that it has no residual.
+        None: what is measured is not known to be an effort, and has no residual.
         """
         if self.measured_lacks == MEASURED_AS_ARM:
             return self.arm.measured_lacks

@@ -103,8 +103,8 @@ def remaining_weight(elapsed: float, duration: float) -> float:
     """
     Return the weight of what is faded out, from 1 at the start down to 0 at the end.
 
-    The curve is the cubic with zero slope at both ends (smoothstep), so that the faded signal has
-    no corner there.
+    The curve is the cubic with zero slope at both ends (smoothstep): the faded signal has no
+    corner there.
 
     :param elapsed: time since the start of the fade [s]; the weight is 1 before the start.
     :param duration: duration of the fade [s]; with 0 the weight is 0 at once.

@@ -25,7 +25,7 @@ from ros2_rnea.control.supervisor import Situation
 from ros2_rnea.control.target.motion import Target
 
 OLDEST_STATE = 2.0
-"""How old the last state may become in a final fade, as a multiple of ``state_timeout``."""
+"""Largest age of the last state in a final fade, as a multiple of ``state_timeout``."""
 
 
 def needs_start(memory: Memory, stop: Cause | None) -> bool:

@@ -51,7 +51,7 @@ MIN_TO_REPORT = 5e-4
 
 class Stages:
     """
-    What the cycle calls, and what it needs to know beside the memory.
+    What the cycle calls, and what it needs to know apart from the memory.
 
     :param joints: of the robot.
     :param settings: that are used.

@@ -62,7 +62,7 @@ class Situation(NamedTuple):
     :ivar is_released: whether no effort holds the arm, as ``on_stop`` wants it.
     :ivar wants_stop_effort: whether the effort of ``on_stop`` is wanted, since nothing is to be
         sent any more.
-    :ivar sends_stop_effort: whether the arm has been braked, so that this cycle sends it.
+    :ivar sends_stop_effort: whether this cycle sends it, since the arm has been braked.
     """
 
     now: float
@@ -106,7 +106,7 @@ class SupervisorMemory:
 
 
 class HandOver(Enum):
-    """How the effort goes from that of one state to that of the next."""
+    """Transitions of the effort from that of one state to that of the next."""
 
     NONE = 'at once'
     START = 'from the effort that the actuators hold, for blend_time'

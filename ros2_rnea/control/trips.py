@@ -32,7 +32,7 @@ from ros2_rnea.control.settings import Settings
 from ros2_rnea.model.description import JointLimits
 
 FAST_SAMPLES = 3
-"""So many states in succession have to be too fast, since one may be wrong."""
+"""Number of successive states that have to be too fast, since one may be wrong."""
 
 GROWTH = 0.01
 """A deviation that has become larger by this much grows [rad or m]."""

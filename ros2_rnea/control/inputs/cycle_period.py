@@ -22,7 +22,7 @@ FIRST_PERIOD = 0.002
 """Period before one has been measured [s]."""
 
 CYCLES_NEEDED = 10
-"""So many cycles without a gap measure the period, and so many are averaged afterwards."""
+"""Number of cycles without a gap that measure the period, and that are averaged afterwards."""
 
 LONGEST_CYCLE = 2.0
 """A longer cycle counts as this multiple of the measured period, since it may be a gap."""
@@ -33,8 +33,8 @@ class CyclePeriod:
     """
     The measured period.
 
-    Each cycle time counts in proportion to itself, so that the period is Σdt²/Σdt: short ones
-    beside a long one, as where several publishers report different joints, do not shorten it.
+    Each cycle time counts in proportion to itself: the period is Σdt²/Σdt.  Short cycle times
+    between long ones, as where several publishers report different joints, do not shorten it.
 
     :ivar value: [s].
     :ivar at: time of the last cycle [s].

@@ -45,7 +45,7 @@ class MeasuredMotion(NamedTuple):
     What is observed: the joints of the index map, of which the observed ones are the first.
 
     :ivar positions: of the joints of the index map, shape (mapped joints,) [rad or m].
-    :ivar velocities: likewise [rad/s or m/s].
+    :ivar velocities: of these joints, shape (mapped joints,) [rad/s or m/s].
     :ivar efforts: of the observed joints, shape (joints,) [Nm or N]; NaN where not measured.
     :ivar without_velocity: observed joints whose velocity is not measured.
     :ivar time: of the measurement [s], on any clock: only differences are used.
@@ -67,7 +67,7 @@ class ExternalMemory:
     :ivar observer: the estimate of the external effort.
     :ivar stamps: of the measured states.
     :ivar q: the last measured positions of the robot, shape (nq,); None: there are none.
-    :ivar effort: see :class:`ExternalEffort`, likewise ``missing`` and ``contacts``.
+    :ivar effort: see :class:`ExternalEffort`, as for ``missing`` and ``contacts``.
     """
 
     names: tuple[str, ...]

@@ -35,13 +35,13 @@ from ros2_rnea.robots.arguments import LARGEST
 
 MAX_PLANS = 64
 MAX_PLANNED_NAMES = 10_000
-"""How many lists of names are remembered, and how many names in all of them."""
+"""Maximum number of remembered lists of names, and of the names in all of them."""
 
 LONGEST_DISORDER = 1.0
 """No message is overtaken by one whose stamp is newer by more than this [s]."""
 
 RECENT = 3
-"""So many accepted states of each joint are kept, for their median."""
+"""Number of accepted states of each joint that are kept, for their median."""
 
 Floats = Sequence[float] | np.ndarray
 
@@ -52,9 +52,9 @@ class MeasuredJoints(NamedTuple):
 
     :ivar names: of the joints, in the order of all values.
     :ivar positions: one for each joint [rad or m].
-    :ivar velocities: likewise [rad/s or m/s]; empty where the message has none.
-    :ivar efforts: likewise [Nm or N]; empty where the message has none, None where they were not
-        read because nothing needs them.
+    :ivar velocities: one for each joint [rad/s or m/s]; empty where the message has none.
+    :ivar efforts: one for each joint [Nm or N]; empty where the message has none, None where they
+        were not read because nothing needs them.
     :ivar stamp: time of the measurement on the publisher's clock [s]; 0: not given.
     :ivar age: how long ago the message was received [s].
     :ivar source: what tells its publisher from others, as the gid of the publisher; None: the
@@ -73,12 +73,12 @@ class MeasuredJoints(NamedTuple):
 @dataclass
 class StampOrder:
     """
-    Which stamps are in order, so that wrong ones are recognized.
+    The order of stamps, by which wrong ones are recognized.
 
     :ivar newest: the newest stamp that is in use [s], and when it was received [s].
     :ivar leading: the last stamp that was too far ahead [s], when it was received [s], and how
         many have agreed.
-    :ivar late: likewise of stamps that were too old.
+    :ivar late: the last stamp that was too old, with these two numbers.
     """
 
     newest: float = 0.0
@@ -162,7 +162,7 @@ class JointMemory:
 
 @dataclass(eq=False, slots=True)
 class _Plan:
-    """How the values of messages with a certain list of names are stored."""
+    """The places in which values of messages with a certain list of names are stored."""
 
     source: Indices       # of the values in the message
     target: Indices       # of the same joints here, in rising order
@@ -196,9 +196,10 @@ class JointStates:
         nothing is sent.
     :ivar positions: by joint, the controlled ones first, then the others [rad or m]; NaN before
         the first measurement.
-    :ivar velocities: likewise [rad/s or m/s]; zero where a message has none.
-    :ivar measured: both in one array, shape (2, joints), which is never replaced.
-    :ivar efforts: likewise [Nm or N], where messages were read with efforts; NaN elsewhere.
+    :ivar velocities: in this order [rad/s or m/s]; zero where a message has none.
+    :ivar measured: positions and velocities in one array, shape (2, joints), which is never
+        replaced.
+    :ivar efforts: in this order [Nm or N], where messages were read with efforts; NaN elsewhere.
     :ivar oldest: when the oldest value of the controlled joints was received [s]; −inf: never.
     :ivar ignored: by joint that is not controlled, why its newest value is not used.
     """
@@ -458,7 +459,7 @@ class JointStates:
         """Note which states are repeated, and return whether a controlled joint cannot be so."""
         are_same = q == self.positions[target]
         if any_set(are_same):
-            # At rest, all may stay the same.  A joint that is not controlled gets no effort.
+            # At rest, all numbers may repeat.  A joint that is not controlled gets no effort.
             are_same &= (qd != 0.0) & (qd == self.velocities[target]) & (
                 self._places[target] < self._count)
         return self.memory.repeats.note(target, are_same, qd, received)

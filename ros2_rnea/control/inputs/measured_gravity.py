@@ -33,14 +33,14 @@ LARGEST = 40.0
 """Larger readings are shocks and refused [m/s^2]; gravity on the Earth is 9.81."""
 
 LONGEST_GAP = 0.1
-"""Longest time that one reading represents [s], so that a single one has little weight."""
+"""Longest time that one reading represents [s]: a single one has little weight."""
 
 LARGEST_NORM_ERROR = 0.05
 """A reading whose norm differs by more than this share from that of gravity is no tilt alone.
 
-A cheap accelerometer has an error of scale of 3 %, and beside it noise and an offset.  With this
-share, an acceleration upwards or downwards of 0.5 m/s^2 is recognized, a horizontal one of
-3.1 m/s^2; of smaller ones the low-pass filter leaves little."""
+A cheap accelerometer has a scale error of 3 %, noise and an offset.  With this share, an
+acceleration upwards or downwards of 0.5 m/s^2 is recognized, a horizontal one of 3.1 m/s^2; of
+smaller ones the low-pass filter leaves little."""
 
 SMALLEST_SHARE = 1e-3
 """A sum of directions that is shorter than this has no direction."""
@@ -126,8 +126,8 @@ class MeasuredGravity:
         Return whether no reading was taken as gravity for longer than a timeout.
 
         That is so before the first one, where readings have stopped, and where all of them are
-        accelerated.  It ends with two readings within the timeout, so that readings which are a
-        little too rare do not end and begin motions.
+        accelerated.  It ends with two readings within the timeout: readings that are a little too
+        rare do not end and begin motions.
 
         :param now: on the steady clock [s].
         :param imu_timeout: [s].

@@ -39,13 +39,13 @@ PACE = 0.01
 """The states of a source are compared with those of others once in this time [s]."""
 
 AGREEING = 3
-"""So many contradictions in succession show that lists of names are not of one publisher."""
+"""Number of contradictions in succession that show that lists of names have several publishers."""
 
 FORGETTING = 10.0
 """A source that owns nothing is forgotten when it has been silent for so long [s]."""
 
 MAX_SOURCES = 16
-"""No more sources are kept, beside those that own a joint."""
+"""Maximum number of sources that are kept, apart from those that own a joint."""
 
 MAX_NAMED = 8
 """No more joints of a source are named."""
@@ -143,7 +143,7 @@ class JointOwners:
 
     The first source of a joint owns it.  The states of other sources are only compared with those
     of the owner.  Another source takes over where the owner is silent and nothing is being sent;
-    likewise one that gives stamps from one that gives none.
+    one with stamps then also takes over from one without.
 
     Where the publisher is not known, its names stand for it.  A list of names that contains
     another one, or is contained in it, then counts as one of the same publisher, unless the states
@@ -193,7 +193,7 @@ class JointOwners:
         """
         Return for which joints the state of a source is used, shape (joints,).
 
-        :param fresh: of which joints the state in use is fresh, likewise.
+        :param fresh: of which joints the state in use is fresh, shape (joints,).
         :param may_change: whether a joint may get another owner now.
         :param now: when the message was received [s].
         """
@@ -241,7 +241,7 @@ class JointOwners:
         States that follow others sooner than :data:`PACE` are not compared, to save time.
 
         :param positions: of the joints [rad or m]; not finite: none.
-        :param velocities: likewise [rad/s or m/s].
+        :param velocities: of the joints [rad/s or m/s].
         :param received: when they were received [s].
         :param timeout: states are fresh for so long [s].
         """
@@ -277,7 +277,7 @@ class JointOwners:
         lag = now - other.received[joints]
         both = (lag >= 0.0) & (lag <= timeout)
         needed = 1
-        if _are_related(one, other):  # they may be of one publisher, so that it has to be sure
+        if _are_related(one, other):  # they may be of one publisher: it must be sure
             needed = AGREEING
             both &= one.is_timed[joints] & other.is_timed[joints]
         if not both.any():

@@ -45,7 +45,7 @@ AGREEING = 3
 """Number of implausible positions in succession that are believed if they agree."""
 
 MEMORY = 0.5
-"""How long a joint that is believed to be faster than its limit may be so again [s]."""
+"""Time for which a joint that was believed to exceed its speed limit may do so again [s]."""
 
 
 class Reading(NamedTuple):
@@ -109,8 +109,8 @@ class PlausibleMotion(NamedTuple):
     :ivar limits: of each joint.
     :ivar turn: a whole turn, infinite where there is none [rad].
     :ivar speeds: velocity limits, or what stands for them [rad/s or m/s].
-    :ivar lowest: ends of the ranges within which a position may be true [rad or m].
-    :ivar highest: likewise.
+    :ivar lowest: lower ends of the ranges within which a position may be true [rad or m].
+    :ivar highest: upper ends of these ranges [rad or m].
     """
 
     limits: tuple[JointLimits, ...]
@@ -222,7 +222,7 @@ class Plausibility:
         too_fast = (np.abs(velocities) > allowed) & unlike
         agreeing = self._count_agreeing(joints, positions, distance, elapsed, jumps, now)
         refused = outside | too_fast | (jumps & (agreeing < AGREEING))
-        if any_set(refused[:needed]):  # nothing is accepted, so that nothing is believed now
+        if any_set(refused[:needed]):  # nothing is accepted, so nothing is believed now
             agreeing = np.minimum(agreeing, AGREEING - 1)
         else:
             self.has_believed = self.has_believed or any_set(jumps & (agreeing == AGREEING))

@@ -41,10 +41,10 @@ SLOWEST = 0.05
 @dataclass
 class RepeatMemory:
     """
-    Since when each joint's state is repeated, to the bit.
+    The time since which each joint's state is repeated, to the bit.
 
     :ivar since: when it was repeated first [s], shape (joints,); infinite: it is not repeated.
-    :ivar are_impossible: whether the joint would have moved since by its velocity, likewise.
+    :ivar are_impossible: whether its velocity would have moved the joint since, shape (joints,).
     :ivar is_clear: whether no state is repeated.
     """
 

@@ -33,9 +33,9 @@ class Snapshot(NamedTuple):
     :ivar is_fresh: whether the state of all controlled joints is younger than its timeout.
     :ivar age: of the oldest state of a controlled joint [s].
     :ivar positions: of the controlled joints, shape (joints,) [rad or m].
-    :ivar measured_velocities: likewise, 0 where none is measured [rad/s or m/s].
-    :ivar velocities: likewise, where none is measured from the positions, and 0 where that cannot
-        be done.
+    :ivar measured_velocities: shape (joints,), 0 where none is measured [rad/s or m/s].
+    :ivar velocities: these; where none is measured, from the positions, or 0 where that cannot be
+        done.
     :ivar has_velocity: whether all of these are known.
     :ivar without_velocity: the controlled joints whose velocity is not measured.
     :ivar singles: positions of all joints with one degree of freedom, the controlled ones first;

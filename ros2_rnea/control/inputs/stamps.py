@@ -24,7 +24,7 @@ WEIGHT_OF_A_STEP_BACK = 10
 MAX_DISORDER = 30
 """A larger disorder is not an accident.
 
-It is limited to twice this, so that 30 stamps in order are enough after any disorder."""
+It is limited to twice this: 30 stamps in order are enough after any disorder."""
 
 MAX_REPETITIONS = 50
 """More equal stamps one after the other are not those of publishers that share a clock."""

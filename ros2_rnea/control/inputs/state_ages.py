@@ -30,19 +30,19 @@ WINDOW = 10.0
 """The smallest delay of the last one to two windows counts [s], because clocks drift."""
 
 SAMPLING_PERIOD, SAMPLING_TIME = 0.05, 0.005
-"""How often delays are measured while they are not needed, and for how long [s]."""
+"""Period at which delays are measured while they are not needed, and duration of this [s]."""
 
 LARGEST_DRIFT = 0.01
 """A wall clock that moves by more than this against the steady clock was set [s]."""
 
 LONGEST_DOUBT = 2.0
-"""How long delays count after the node stood still [s]; then clocks may have been set instead."""
+"""Time for which delays count after the node stood still [s]; later, clocks may have been set."""
 
 CATCHING_UP = 0.005
 """Messages whose delay becomes smaller by more than this [s] come from a queue."""
 
 LONGEST_RESENDING = 10.0
-"""What was lost while the node stood still is sent again within this time after that [s]."""
+"""Messages lost while the node stood still are sent again within this time after it [s]."""
 
 LARGEST_CLOCK_DIFFERENCE = 0.05
 """Clocks of hosts that differ by no more than this are taken for the same one [s]."""
@@ -73,10 +73,10 @@ class StateAges:
     """
     The age of each message on one topic, from the times that the middleware gives.
 
-    The time of reception gives the age at once, so that a wall clock that is set later does not
-    matter.  A middleware that gives none (rmw_cyclonedds) leaves the delay since the message was
-    sent: as the clocks of two hosts may differ, the age is how much longer it took than the
-    fastest message of that publisher.
+    The time of reception gives the age at once: a wall clock that is set later does not matter.  A
+    middleware that gives none (rmw_cyclonedds) leaves the delay since the message was sent: as the
+    clocks of two hosts may differ, the age is how much longer it took than the fastest message of
+    that publisher.
 
     After a gap of the steady clock in which this process did not run, messages may be older than
     their reception says.  Then the delay decides, until one of that publisher has come without

@@ -31,7 +31,7 @@ PERIODS = 2.0
 """The time constant is never less than so many times between two samples."""
 
 SAMPLES = 3
-"""So many samples without a gap give an estimate."""
+"""Number of samples without a gap that give an estimate."""
 
 
 @dataclass
@@ -78,8 +78,8 @@ class VelocityEstimate:
     The first-order filtered derivative of positions, dv/dt = (dq/dt − v) / T.
 
     It is solved exactly for samples at irregular times.  As long as the samples span less than T,
-    the estimate is their mean velocity, so that it neither starts from zero nor from the noise of
-    two samples.
+    the estimate is their mean velocity: it starts neither from zero nor from the noise of two
+    samples.
 
     :param turn: a whole turn of each joint, infinite where there is none; shape (joints,) [rad].
     :param memory: the samples to continue from.
@@ -139,7 +139,7 @@ class VelocityEstimate:
     def _update_each(
             self, joints: Indices, positions: np.ndarray, stamp: float, received: float,
             longest_gap: float) -> None:
-        """Do the same for joints whose last samples are of different times."""
+        """Update joints whose last samples are of different times."""
         memory = self.memory
         dt = received - memory.received[joints]
         if stamp:

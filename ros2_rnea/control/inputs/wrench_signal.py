@@ -56,10 +56,10 @@ class WrenchSignal:
     """
     The conditioned wrench of one frame; all wrenches are [moment; force], shape (6,).
 
-    Each sample is reduced to what the limits let through before it is filtered, so that one wrong
-    sample has little weight however large it is.  The wrench that becomes the bias is filtered on
-    its own, because the offset of a sensor may be larger than the limits.  There a sample counts
-    as no farther from the filtered wrench than the limits are from zero.
+    Before it is filtered, each sample is reduced to what the limits let through: one wrong sample
+    has little weight, however large it is.  The wrench that becomes the bias is filtered on its
+    own, because the offset of a sensor may be larger than the limits.  There a sample counts as no
+    farther from the filtered wrench than the limits are from zero.
 
     :param settings: the low-pass filter's time constant, the deadbands, the gain and the limits.
         The wrench timeout is the longest gap between samples that the filter counts in full.
@@ -129,7 +129,7 @@ class WrenchSignal:
         self.is_limited = bool(self.is_limited or reduction < 1.0)
 
     def zero(self) -> None:
-        """Add the filtered wrench to the bias, so that the signal becomes zero at once."""
+        """Add the filtered wrench to the bias: the signal becomes zero at once."""
         memory, felt = self.memory, self.memory.felt.value
         memory.bias = felt if memory.bias is None else memory.bias + felt
         memory.filtered.value = memory.felt.value = self.value = np.zeros(6)

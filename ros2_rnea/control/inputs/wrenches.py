@@ -33,7 +33,7 @@ SETTLING = 7.0
 """After so many time constants, a low-pass filter is within 0.1 % of a constant signal."""
 
 LARGEST_WRENCH = 1e9
-"""Norms of accepted wrenches are below this [N, Nm], so that no sum of them overflows."""
+"""Bound of the norms of accepted wrenches [N, Nm]: no sum of them overflows."""
 
 
 @dataclass
@@ -85,8 +85,8 @@ class ExternalWrenches:
        subtracted.  A tool that the description lacks needs ``tool_mass`` 0: its measured weight
        is then balanced like any other load.
     3. *Bias*: the sensor offset found by :meth:`zero` is subtracted.
-    4. *Clamp*: a sample that alone would lead beyond the limits (step 8) is reduced to them, so
-       that a wrong one has little weight in the filter.
+    4. *Clamp*: a sample that alone would lead beyond the limits (step 8) is reduced to them: a
+       wrong one has little weight in the filter.
     5. *Low-pass filter*, which starts from zero, or from what is left of a wrench fading out.
     6. *Deadbands* of the moment and of the force: the part beyond them is used.
     7. *Gain*: the share of the wrench that is compensated.  The effort against the force of a
@@ -162,7 +162,8 @@ class ExternalWrenches:
         """
         Take the present filtered wrenches as sensor bias and return their frames.
 
-        The weight of a known tool is not part of the bias.  Nothing may touch the tool meanwhile.
+        The weight of a known tool is not part of the bias.  Nothing may touch the tool during this
+        call.
 
         :raises MessageError: where no frame has a fresh wrench, or the filter of one has not had
             the time to settle; then no bias changes.
@@ -197,8 +198,8 @@ class ExternalWrenches:
         """
         Continue from the memory as far as the links and the settings allow.
 
-        Nothing goes on where the subtracted tool differs, or where it is the same and the sign
-        has changed: bias and filter state contain the tool's weight.  The biases are then lost.
+        Nothing goes on where the subtracted tool differs, or where the sign has changed with it in
+        place: bias and filter state contain the tool's weight.  The biases are then lost.
 
         Of a frame that is no longer admitted only the bias stays, for the case that it is named
         again.  If no frames are named any more while several act, the first one of those that

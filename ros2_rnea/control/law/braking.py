@@ -19,8 +19,8 @@ out of the arm, whatever the true inertia is, because M is positive definite; an
 inertia the arm comes to rest with the time constant T, in each joint.  A damping by joint,
 M_ii/T, does the same more slowly for joints that move together.
 
-The effort is held for a period and acts after a delay, so that too short a T would oscillate: it
-is at least four times the sum of both.
+The effort is held for a period and acts after a delay.  Too short a T would oscillate: it is at
+least four times the sum of both.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Braking:
     :param controlled: indices of the controlled joints in q̇ and in efforts.
     :param alone: true for joints that the node moves alone, shape (joints,).
     :param time_constant: T [s].
-    :param delay: from a measurement until its effort acts, beside the period [s].
+    :param delay: from a measurement until its effort acts, not including the period [s].
     """
 
     def __init__(

@@ -74,7 +74,7 @@ def unstable_gains(
     Return which gains do not pass, and which would; empty where all pass.
 
     :param position_gains: one for all joints or one for each [1/s^2].
-    :param velocity_gains: likewise [1/s].
+    :param velocity_gains: one for all joints or one for each [1/s].
     :param joints: names.
     :param period: of the cycle, above 0 [s].
     :param delay: from a measurement until its effort acts, 0 or more [s].
@@ -139,7 +139,7 @@ def _what_passes(
     if scale == 0.0:
         kd, words = 2.0 * sqrt(kp), 'it is damped too little; gains that pass are'
         scale = min(largest_scale(kp, kd, period, delay, filter_time), 1.0)
-    # The first is rounded down and the second up, so that the damping does not become less.
+    # The first is rounded down and the second up: the damping does not become less.
     scale *= ROUNDING
     return (f'{words} {_rounded(kp * scale ** 2, floor):g} and '
             f'{_rounded(kd * scale, ceil):g}')

@@ -39,8 +39,8 @@ class Guiding:
     :param robot: the model, whose friction is assisted.
     :param joints: the controlled joints.
     :param controlled: their indices in the robot's vectors.
-    :param lower: where the end stops begin, shape (joints,) [rad or m].
-    :param upper: likewise.
+    :param lower: where the lower end stops begin, shape (joints,) [rad or m].
+    :param upper: where the upper ones begin, shape (joints,) [rad or m].
     :param settings: that are used.
     :ivar helped_by_velocity: the joints whose measured velocity is needed.
     :ivar damping: of each joint, shape (joints,) [Nm s/rad or N s/m].

@@ -175,7 +175,7 @@ class Law:
                 np.array((known.positions, known.measured_velocities)), self.damping_share)
         if guiding is None:
             return Needed(model, np.where(self._alone, holding, 0.0), holding, model)
-        limits = np.maximum(self._allowed, np.abs(model))  # so that ~/terms has what is sent
+        limits = np.maximum(self._allowed, np.abs(model))  # ~/terms has what is sent
         self.last_guiding = np.clip(model + guiding, -limits, limits) - model
         free = np.where(self._alone, holding + self.last_guiding, 0.0)
         return Needed(model + self.last_guiding, free, holding, model, brakes=True)

@@ -17,8 +17,8 @@ The share of a damping by joint that is stable with the period and the delay of 
 Joints that are damped each by itself act on each other through the mass matrix: with dampings D,
 the rate of the fastest mode of q̈ = −M⁻¹ D q̇ is the inverse of the smallest eigenvalue of
 D^-½ M D^-½.  It may be as fast as :func:`.largest_damping` allows.  Joints without damping move
-freely and give way, so that M is then the apparent inertia of the damped joints.  The mass matrix
-changes slowly, so that one of its columns is computed in each cycle.
+freely and give way: M is then the apparent inertia of the damped joints.  The mass matrix changes
+slowly, so only one of its columns is computed in each cycle.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class StableDamping:
 
     :param braking: computes inertial efforts.
     :param damping: of each joint, shape (joints,) [Nm s/rad or N s/m]; 0: it is not damped.
-    :param delay: from a measurement until its effort acts, beside the period [s].
+    :param delay: from a measurement until its effort acts, not including the period [s].
     """
 
     def __init__(self, braking: Braking, damping: np.ndarray, delay: float) -> None:

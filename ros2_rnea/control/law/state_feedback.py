@@ -26,7 +26,7 @@ from ros2_rnea.trajectories.trajectory import whole_turns
 
 
 CATCH_UP_SPEED = 0.15
-"""How much faster a joint is than a motion that has begun without it [rad/s or m/s]."""
+"""Speed at which a joint catches up with a motion that has begun without it [rad/s or m/s]."""
 
 
 RAMP_CONSTANTS = 4.0
@@ -59,7 +59,7 @@ class StateFeedback:
 
     :param joints: names, in the order of all arrays.
     :param position_gains: one for all joints or one for each [1/s^2].
-    :param velocity_gains: likewise [1/s].
+    :param velocity_gains: one for all joints or one for each [1/s].
     :param continuous: true for joints that turn without end; their error is taken the shorter
         way round.
     :raises ArgumentError: where the number of gains fits neither.
@@ -83,7 +83,7 @@ class StateFeedback:
 
     def gains(self, memory: GainMemory, now: float, duration: float) -> np.ndarray:
         """
-        Return the gains to use, shape (2, joints): others come gradually, so that nothing steps.
+        Return the gains to use, shape (2, joints): they change gradually, without a step.
 
         :param memory: it is changed.
         :param now: on the steady clock [s].

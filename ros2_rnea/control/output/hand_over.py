@@ -12,10 +12,10 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The hand-over of the effort from one law to the next, so that it does not step.
+The hand-over of the effort from one law to the next, without a step.
 
 The difference between what was sent and what is needed now is added, and decays to zero.  What is
-needed is evaluated at the present state all the time, so that gravity and damping have their full
+needed is evaluated at the present state all the time, so gravity and damping have their full
 weight from the first cycle on.  The decay is exponential, and ends after the duration: a hand-over
 that begins again while another one lasts therefore never makes that one longer, however often.
 """
@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 TIME_CONSTANTS = 2.0
-"""How many time constants of the exponential part one duration has."""
+"""Number of time constants of the exponential part in one duration."""
 
 
 class Blend(NamedTuple):
@@ -57,8 +57,8 @@ class HandOverMemory:
     :ivar at: when it was that large [s].
     :ivar end: when it is over [s].
     :ivar duration: of the whole hand-over [s].
-    :ivar is_of_model: whether the difference comes from a change of the model, so that it looks
-        like an effort of the environment.
+    :ivar is_of_model: whether the difference comes from a change of the model, and thus looks like
+        an effort of the environment.
     """
 
     difference: np.ndarray

@@ -16,8 +16,8 @@ The ends of the range and the velocity limits of joints.
 
 Only the part of an effort that drives a joint on is taken away: the effort beyond that which holds
 it against gravity, in the direction of the bound.  It goes to zero continuously, over a band
-inside the bound, so that noise of a sensor does not switch it on and off.  What holds and what
-brakes always stays, so that a joint which starts beyond its range can be guided back.
+inside the bound, so sensor noise does not switch it on and off.  What holds and what brakes always
+stays, so a joint that starts beyond its range can be guided back.
 
 A joint that moves towards the end of its range may be as fast as a constant deceleration stops it
 there, √(2 a d) at the distance d.  :meth:`JointBounds.excess` is what it is faster.
@@ -60,8 +60,8 @@ class JointBounds:
     :param margin: distance from the end of its range at which a joint is at the bound [rad or m].
     :param velocity_factor: share of the velocity limits that may be reached.
     :param braking_time: time constant of braking [s].
-    :ivar lower: where the ranges end, less the margin, shape (joints,) [rad or m]; −inf: nowhere.
-    :ivar upper: likewise; +inf: nowhere.
+    :ivar lower: lower ends of the ranges, less the margin, shape (joints,) [rad or m]; −inf: none.
+    :ivar upper: upper ends of the ranges, less the margin, shape (joints,) [rad or m]; +inf: none.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class JointBounds:
         """
         Return an effort without the part of it that drives a joint beyond a bound.
 
-        :param effort: shape (joints,) [Nm or N]; likewise all other parameters.
+        :param effort: shape (joints,) [Nm or N]; all other arrays have this shape too.
         :param holding: the effort that holds the joints where they are.
         :param positions: [rad or m].
         :param velocities: [rad/s or m/s]; 0 where they are not known.

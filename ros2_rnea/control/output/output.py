@@ -39,7 +39,7 @@ SMALL_CHANGE = 0.01
 """A smaller change of the model's effort, as a share of the effort limit, may be one of motion."""
 
 RESTRAINED_FOR = 0.1
-"""A joint counts as restrained for this long after it was [s], so that no flag flickers."""
+"""A joint counts as restrained for this long after it was [s]: flags do not flicker."""
 
 
 class Needed(NamedTuple):
@@ -51,8 +51,8 @@ class Needed(NamedTuple):
         the node moves alone; 0 for others.
     :ivar holding: what holds the joints where they are.
     :ivar model: the part that no measured velocity changes, for a hand-over from another model.
-    :ivar brakes: whether each joint is braked or guided by itself, so that one at its limit takes
-        nothing from the others, whatever ``beyond_limits`` says.
+    :ivar brakes: whether each joint is braked or guided by itself: one at its limit takes nothing
+        from the others, whatever ``beyond_limits`` says.
     """
 
     effort: np.ndarray
@@ -110,7 +110,7 @@ class SentMemory:
         return cls(tuple(joints), zero, zero, zero, zero, np.full(len(joints), -inf))
 
     def for_joints(self, joints: Sequence[str]) -> SentMemory:
-        """Return the same for other joints, of which some may be new."""
+        """Return this memory for other joints, some of which may be new."""
         if tuple(joints) == self.joints:
             return self
         held = {**self.of_others, **dict(zip(self.joints, self.effort.tolist()))} \

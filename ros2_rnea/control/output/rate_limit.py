@@ -31,8 +31,8 @@ def effort_rate_limits(effort_limits: np.ndarray, highest: float = 0.0) -> np.nd
     """
     Return how fast each effort may change, shape (joints,) [Nm/s or N/s].
 
-    Each effort may reach its limit within :data:`SHORTEST_RISE`, so that a small joint has a lower
-    rate limit than a large one.  Without a ``highest`` rate, it is also at most
+    Each effort may reach its limit within :data:`SHORTEST_RISE`: a small joint has a lower rate
+    limit than a large one.  Without a ``highest`` rate, it is also at most
     :data:`USUAL_HIGHEST_RATE`, or what reaches the limit within :data:`LONGEST_RISE` where that is
     more.
 

@@ -28,7 +28,7 @@ from ros2_rnea.robots.sent_terms import Arm
 
 
 class Receiver(Enum):
-    """What is known of the process that receives the commands, a controller manager mostly."""
+    """What is known of the process that receives the commands, usually a controller manager."""
 
     SAME = 'the same'
     """It received the last recorded command, and has not been restarted since."""
@@ -56,7 +56,7 @@ class Receiver(Enum):
 
 
 HANDING_OVER = (Receiver.HANDED_OVER, Receiver.ARM_HOLDS_ITSELF)
-"""From the first command on nobody else holds the arm, so that it has to be the whole effort."""
+"""Receivers whose first command must be the whole effort, since nobody else then holds the arm."""
 
 
 class Evidence(NamedTuple):
@@ -101,7 +101,7 @@ class StartRule:
     :param command_scale: what one Nm (or N) is in the unit of their drives, shape (joints,).
     :param measured_lacks: the terms that the measured effort lacks; None: it is no effort.
     :param assumes_other_gravity: whether the arm compensates another gravity than the one that
-        acts on it, so that the controller may hold the difference.
+        acts on it: the controller may hold the difference.
     """
 
     def __init__(

@@ -57,7 +57,7 @@ _JOINT_DEVIATIONS: dict[str, tuple[tuple[Any, ...], str]] = {
     'gains.{}.normalize_error': (
         (False,), 'it moves to the first point by the shorter way round'),
 }
-"""The same kind of parameters of each joint; the last two are those of Humble."""
+"""Parameters of this kind for each joint; the last two are those of Humble."""
 
 WITHOUT_EFFECT = (
     'command_joints',      # names of interfaces

@@ -19,7 +19,7 @@ because these do not appear on the topic of trajectories.  joint_trajectory_cont
 in each of its cycles the state that it has sampled, with velocities and accelerations; only with
 ``interpolation_method: none`` a field that a point lacks is missing here too.  A missing field is
 taken as zero, as in the controller's own last point.  It is not computed by differences of the
-field before it, which steps from point to point then, so that the difference would be an impulse.
+field before it: that steps from point to point then, and its difference would be an impulse.
 
 The controller publishes derivatives with respect to the trajectory's own time, which runs at the
 speed scaling factor s.  The joints therefore move at s times the velocity and s^2 times the
@@ -55,8 +55,8 @@ class ControllerReference(NamedTuple):
 
     :ivar joint_names: in the order of all values.
     :ivar positions: one for each joint [rad or m].
-    :ivar velocities: likewise, or empty [rad/s or m/s].
-    :ivar accelerations: likewise, or empty [rad/s^2 or m/s^2].
+    :ivar velocities: one for each joint, or empty [rad/s or m/s].
+    :ivar accelerations: one for each joint, or empty [rad/s^2 or m/s^2].
     :ivar stamp: time of the sample on the controller's clock [s]; 0: not given.
     :ivar speed_scaling: the factor by which the controller slows the trajectory's time down.  0
         is taken as "not given" until the controller has sent another value, because
@@ -100,7 +100,7 @@ class ReferenceMemory:
     :ivar repetitions: how many in succession have the same positions.
     :ivar scales: whether the controller fills in the speed scaling factor.
     :ivar names: all joints of the controller; none before its first message.
-    :ivar missing: see :class:`ControllerState`, likewise ``commanded_efforts``.
+    :ivar missing: see :class:`ControllerState`, as for ``commanded_efforts``.
     """
 
     joint_names: tuple[str, ...]
@@ -124,10 +124,10 @@ class ControllerState:
     """
     The newest reference of a controller, and its age.
 
-    After the timeout the velocities and accelerations fade to zero over the same time again, so
-    that the effort does not step when a controller dies.  After a pause, two references within the
-    timeout are needed, so that a controller which is a little too slow is not lost and found again
-    with each of them.
+    After the timeout the velocities and accelerations fade to zero over the same time again: the
+    effort does not step when a controller dies.  After a pause, two references within the timeout
+    are needed: a controller that is a little too slow is not lost and found again with each of
+    them.
 
     A controller repeats a trajectory's last point for ever, with the velocity and acceleration
     of that point, and repeats any point while it is paused.  A reference with constant positions

@@ -46,7 +46,7 @@ class GoalState(IntEnum):
 
 
 _REMEMBERED = 16
-"""How many of this node's goals are told apart from those of others, the newest ones."""
+"""Number of this node's newest goals that are told apart from those of others."""
 
 _ACTIVE = (GoalState.ACCEPTED, GoalState.EXECUTING, GoalState.CANCELING)
 _INTERRUPTED = (GoalState.CANCELED, GoalState.ABORTED)

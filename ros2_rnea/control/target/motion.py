@@ -93,8 +93,8 @@ class Target(NamedTuple):
     :ivar status: the reason.
     :ivar wanted: whether a motion is to be followed, its end to be held, or none of them.
     :ivar positions: of the motion, ahead of the present time by ``lookahead`` [rad or m].
-    :ivar velocities: likewise [rad/s or m/s].
-    :ivar accelerations: likewise [rad/s^2 or m/s^2].
+    :ivar velocities: of the motion, at that time [rad/s or m/s].
+    :ivar accelerations: of the motion, at that time [rad/s^2 or m/s^2].
     :ivar present: positions and velocities of the motion at the present time, shape (2, joints).
     :ivar deviation: of the measured from these positions; None: there is no motion.
     :ivar detail: for people.
@@ -254,7 +254,7 @@ class Motion:
         Follow a controller's reference, which ends any trajectory.
 
         :param steady: time of reception on the steady clock [s].
-        :return: whether it begins, or goes on after a pause; the arm may be beside it.
+        :return: whether it begins, or goes on after a pause; the arm may be off it.
         :raises MessageError: when it cannot be followed; the present motion then continues.
         """
         begins, goes_on = not self.has_reference, self.controller.is_fresh(steady)

@@ -31,7 +31,7 @@ FEWEST, MOST = 3, 65
 """Fewest and most of them in a segment."""
 
 POSITION_MARGIN = 1e-3
-"""How far a motion may go beyond the range of a joint [rad or m], as points are rounded."""
+"""Distance that a motion may go beyond the range of a joint [rad or m], as points are rounded."""
 
 VELOCITY_MARGIN = 0.02
 """By which share a motion may exceed a velocity limit, as points are rounded."""
@@ -44,8 +44,8 @@ class MotionCheck(NamedTuple):
     :ivar names: of the controlled joints.
     :ivar refuses: whether a motion beyond them is refused; else another controller executes it.
     :ivar checked: true for the joints that are judged.
-    :ivar lower: ends of the ranges [rad or m]; −inf: none.
-    :ivar upper: likewise; +inf: none.
+    :ivar lower: lower ends of the ranges [rad or m]; −inf: none.
+    :ivar upper: upper ends of the ranges [rad or m]; +inf: none.
     :ivar velocities: [rad/s or m/s]; infinite: none.
     :ivar efforts: [Nm or N]; infinite: none.
     :ivar jumps: how far the end of a motion without duration may be from the arm [rad or m].
@@ -114,7 +114,7 @@ class MotionCheck(NamedTuple):
 
     def _defect_of_end(
             self, end: Array, positions: Array, lower: Array, upper: Array) -> str:
-        """Return the same for a motion of which only its last point is left."""
+        """Return the defect of a motion of which only its last point is left."""
         for what, exceeds in (
                 ('outside its range', (end < lower) | (end > upper)),
                 ('too far from where it is', np.abs(end - positions) > self.jumps)):

@@ -14,7 +14,7 @@
 """
 The motion of a trajectory that has been received, from where the robot and its motion were then.
 
-It is computed from values that nothing changes any more, so that a thread beside the cycle can do
+It is computed from values that nothing changes any more, so a thread apart from the cycle can do
 it: that takes long for a trajectory of many points.
 """
 
@@ -41,7 +41,7 @@ from ros2_rnea.trajectories.trajectory import (
 )
 
 JUST_BEFORE = 1e-6
-"""So long before a trajectory joins another one, the motion that leads to it is looked at [s]."""
+"""Time before a trajectory joins another one from which the motion into it is checked [s]."""
 
 LONGEST_PAUSE = 0.5
 """A trajectory that begins within this time after the end of another one continues it [s]."""
@@ -233,10 +233,10 @@ class MotionStart(NamedTuple):
         """
         Return the state from which the motion starts, for :meth:`Trajectory.entered_from`.
 
-        An arm that follows a motion goes on from where it is wanted, so that nothing steps; any
-        other from where it is, and so does one that another controller moves, as that controller
-        does.  The acceleration is that of a controller: 0, unless it starts from the desired
-        state.  With another one, a slow motion would begin with a long detour.
+        An arm that follows a motion goes on from where it is wanted, without a step; any other
+        from where it is, and so does one that another controller moves, as that controller does.
+        The acceleration is that of a controller: 0, unless it starts from the desired state.  With
+        another one, a slow motion would begin with a long detour.
         """
         back = self.now.ros - self.entry
         positions, velocities, accelerations = self.desired

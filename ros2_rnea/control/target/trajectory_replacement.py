@@ -16,8 +16,8 @@ The replacement of a running trajectory by a new one, without a stop between the
 
 joint_trajectory_controller does it from 6.8 on with ``allow_trajectory_replacement``.
 (Source: ros2_controllers 6.9, ``joint_trajectory_controller.cpp``.)  Where the two meet, that one
-takes whole turns of a continuous joint as motion, so that the joint unwinds by a turn if a driver
-wraps positions.  Here it goes the shorter way, as at the start of any other trajectory.
+takes whole turns of a continuous joint as motion: the joint unwinds by a turn if a driver wraps
+positions.  Here it goes the shorter way, as at the start of any other trajectory.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def joined(
     where the other joints are at rest.  The positions of a continuous joint in all new points are
     changed by the whole turns that bring the first of them nearest to the old motion at the start.
 
-    What remains of the old one is not computed again, so that a new trajectory of few points takes
-    little time, however many points the old one has.
+    What remains of the old one is not computed again: a new trajectory of few points takes little
+    time, however many points the old one has.
 
     :param old: of all joints.
     :param new: of some or all of them, in any order.
