@@ -142,8 +142,8 @@ class JointOwners:
     Decides which source's states of a joint are used.
 
     The first source of a joint owns it.  The states of other sources are only compared with those
-    of the owner.  Another source takes over where the owner is silent and nothing is being sent;
-    one with stamps then also takes over from one without.
+    of the owner.  While nothing is being sent, another source takes over where the owner is
+    silent, or where it gives stamps and the owner does not.
 
     Where the publisher is not known, its names stand for it.  A list of names that contains
     another one, or is contained in it, then counts as one of the same publisher, unless the states

@@ -198,8 +198,8 @@ class ExternalWrenches:
         """
         Continue from the memory as far as the links and the settings allow.
 
-        Nothing goes on where the subtracted tool differs, or where the sign has changed with it in
-        place: bias and filter state contain the tool's weight.  The biases are then lost.
+        Nothing goes on where the subtracted tool differs, or where the sign has changed with a
+        tool in place: bias and filter state contain the tool's weight.  The biases are then lost.
 
         Of a frame that is no longer admitted only the bias stays, for the case that it is named
         again.  If no frames are named any more while several act, the first one of those that
