@@ -46,7 +46,7 @@ positions, and never less than 93 %.
 """
 
 MANY_JOINTS = 50
-"""Robots with more joints than this get fewer samples, so that the time is bounded."""
+"""Robots with more joints than this get fewer samples, which bounds the time."""
 
 
 @dataclass(frozen=True, eq=False)

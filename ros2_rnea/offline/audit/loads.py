@@ -42,9 +42,9 @@ class Loads:
     The smallest and the largest gravity term of each joint.
 
     They are those of sampled positions within the position limits, with the root link fixed and z
-    up, so that the true range is slightly wider.
+    up: the true range is slightly wider.
 
-    :ivar low: shape (nv,) [Nm or N], likewise high.
+    :ivar low: shape (nv,) [Nm or N], as for high.
     :ivar positions: the samples, shape (samples, nq) [rad or m].
     :ivar worst: index of the sample with the largest magnitude of each, shape (nv,).
     """

@@ -101,7 +101,7 @@ def prepared_recordings(
         options: argparse.Namespace, robot: Robot, remarks: list[str],
         ) -> Iterator[PreparedRecording]:
     """
-    Read and prepare the recordings, one after the other, so that one is in memory at a time.
+    Read and prepare the recordings, one after the other: one is in memory at a time.
 
     A part of a recording (``--parts-of``) in which nothing can be used, as where the robot rests,
     is left out, unless that is so in all of its parts.

@@ -129,8 +129,10 @@ class Densifier:
         """
         Return samples at the quarters of intervals, and the quarters that need refinement.
 
-        :param times: of the intervals' ends, shape (2, N); of the quarters likewise.
-        :param efforts: at the ends, shape (2, N, joints); of the quarters likewise.
+        :param times: of the intervals' ends, shape (2, N); those of the quarters have this form
+            too.
+        :param efforts: at the ends, shape (2, N, joints); those of the quarters have this form
+            too.
         """
         wide = times[1] - times[0] > 4.0 * FINEST
         t, e = times[:, wide], efforts[:, wide]

@@ -18,7 +18,7 @@ The controller interpolates efforts linearly between points, whatever splines th
 takes a missing effort as 0, and repeats the last one for ever.  A trajectory therefore gets a
 first point at time 0, additional points where linear interpolation would deviate too far from the
 effort that the motion needs, and gravity in the last point.  The inserted points lie on the
-splines and have the fields that determine the splines, so that the motion does not change.
+splines and have the fields that determine the splines: the motion does not change.
 
 Efforts are sums of the terms to send; terms that the arm adds by itself are not included.
 """
@@ -44,7 +44,7 @@ from ros2_rnea.trajectories.trajectory import Array, Trajectory, Waypoint
 _SMALLEST_TOLERANCE = 1e-3  # [Nm or N], of a joint without a limit
 _SAMPLES_PER_POINT = 20
 _START = RosTime(0)
-"""When a trajectory starts that is filled: only times since its start matter."""
+"""Start of a trajectory that is filled: only times since its start matter."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ is hardly ever 0.
 """
 
 _BISECTIONS = 30
-"""How often an interval in which a derivative may be zero is divided by two."""
+"""Number of times that an interval in which a derivative may be zero is divided by two."""
 
 _FINE = 1000
 """Samples of the segment in which a limit is first exceeded."""
@@ -60,7 +60,7 @@ class MotionLimits(NamedTuple):
     """
     The limits of a joint's motion; infinite: none.
 
-    :ivar lower: position [rad or m], likewise upper.
+    :ivar lower: smallest position [rad or m]; upper, the largest.
     :ivar velocity: [rad/s or m/s], acceleration and jerk per s^2 and s^3.
     """
 
@@ -178,7 +178,7 @@ class _Motion:
 
     :ivar boundaries: times of the start and of the ends of all segments, shape (segments + 1,).
     :ivar velocity_jumps: whether the velocity jumps at these times, shape (segments + 1, joints);
-        acceleration_jumps likewise.
+        acceleration_jumps, whether the acceleration does.
     """
 
     def __init__(
@@ -346,9 +346,9 @@ def _extreme_times(polynomials: Sequence[Array], durations: Array) -> dict[str, 
     """
     Return by quantity the times at which it can be extreme, each of shape (N, segments, joints).
 
-    They are the ends of a segment and the zeros of the derivative.  Between two times at which
-    the derivative itself is extreme, it is monotonic, so that bisection finds its zero.  Where it
-    has none, the time that bisection ends with is one more sample.
+    They are the ends of a segment and the zeros of the derivative.  Between two times at which the
+    derivative itself is extreme, it is monotonic, so bisection finds its zero.  Where it has none,
+    the time that bisection ends with is one more sample.
 
     :param polynomials: positions, velocities, accelerations and jerks, quintic and so on down to
         quadratic, each of shape (segments, 6, joints).

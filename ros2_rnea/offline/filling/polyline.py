@@ -24,7 +24,7 @@ _FIRST_WINDOW = 64
 
 def knots(times: Array, values: Array, tolerance: Array) -> list[int]:
     """
-    Return the samples to keep so that straight lines between them are near all others.
+    Return the samples to keep: straight lines between them are near all others.
 
     From each kept sample, a line leads to the last sample for which it deviates from none of the
     samples between by more than the tolerance.

@@ -38,7 +38,7 @@ from scipy.linalg import lstsq
 DEGREES = 180.0 / pi
 
 ROWS = 2000
-"""So many instants are enough, evenly over the recording."""
+"""Number of instants that are enough, evenly over the recording."""
 
 BETTER = 2.0
 """
@@ -48,7 +48,7 @@ taken for degrees, and less than 1e-9 where not.
 """
 
 NOT_WORSE = 0.9
-"""What is left of a joint's effort may not grow by more than the inverse of this factor."""
+"""The residual of a joint's effort may not grow by more than the inverse of this factor."""
 
 
 class TakenForDegrees(NamedTuple):

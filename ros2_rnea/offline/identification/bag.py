@@ -14,8 +14,8 @@
 """
 Access to rosbag2 bags (sqlite3 and mcap) with the library rosbags, which needs no ROS.
 
-Definitions of messages that the bag contains count before those of ROS 2's own packages, so that
-messages of any package can be read from bags that carry their definitions.
+Definitions of messages that the bag contains count before those of ROS 2's own packages: messages
+of any package can be read from bags that carry their definitions.
 """
 
 from __future__ import annotations

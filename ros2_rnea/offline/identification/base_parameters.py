@@ -54,12 +54,12 @@ def base_parameters(
     Return sums of unknowns that the data determines.
 
     A QR factorization with column pivoting takes one unknown after the other whose column no sum
-    of those taken before gives.  The columns of the others are such sums, so that each of these
+    of those taken before gives.  The columns of the others are such sums, so each of these
     unknowns has the effect of multiples of those taken.  Sums that noise hides are left out.
 
     :param chosen: which unknowns the fit could change, shape (unknowns,).
     :param hessian: of half the weighted sum of squares, shape (unknowns, unknowns).
-    :param gradient: of the same, at the center.
+    :param gradient: of half the weighted sum of squares, at the center.
     :param slopes: how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
     :param center: the numbers of the model before, with bodies that are consistent.
     :param scales: a large change of each unknown.

@@ -15,10 +15,10 @@
 Short parts of a motion in which efforts differ as no masses and no friction law can make them.
 
 A person who pushes the arm does that, or a cable that catches.  All masses, gravity, friction and
-rotors are fitted freely before, so that a wrong model makes none.  Friction may be any function of
-the velocity there: that of gears does not grow in proportion to it, which shows most in a few fast
-motions among slow ones.  What is left is averaged over a short window and compared with its own
-median, which a push does not change.
+rotors are fitted freely before, so a wrong model causes no bursts.  Friction may be any function
+of the velocity there: that of gears does not grow in proportion to it, which shows most in a few
+fast motions among slow ones.  The residual is averaged over a short window and compared with its
+own median, which a push does not change.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ros2_rnea.offline.identification.reduced_equations import (
 from scipy.ndimage import minimum_filter1d, uniform_filter1d
 
 WINDOW = 0.1
-"""What is left is averaged over so many seconds; a push lasts longer."""
+"""Window over which the residual is averaged [s]; a push lasts longer."""
 
 BEYOND = 8.0
 """A burst is larger than so many standard deviations of the averages."""

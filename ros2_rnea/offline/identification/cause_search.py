@@ -15,11 +15,11 @@
 The search for the causes that the recordings speak for.
 
 Causes are added one at a time: always the one that makes the recordings most probable, by the
-Bayesian information criterion, so that a cause with many parameters has to explain more than one
-with few.  What one cause explains is then no evidence for another.  A cause that later ones make
-superfluous is removed.  Each has to pass an F-test, whose level is shared by all
-candidates.  Friction and offsets of all joints are eliminated from the equations before, so that
-nothing that they can explain counts as evidence.
+Bayesian information criterion: a cause with many parameters has to explain more than one with few.
+What one cause explains is then no evidence for another.  A cause that later ones make superfluous
+is removed.  Each has to pass an F-test, whose level is shared by all candidates.  Friction and
+offsets of all joints are eliminated from the equations before: nothing that they can explain
+counts as evidence.
 
 G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 1978.
 """
@@ -65,7 +65,7 @@ the sign of that effort turned.
 """
 
 STEP = 1e-4
-"""For derivatives by central differences, which are exact for products of two parameters."""
+"""Step of derivatives by central differences, which are exact for products of two parameters."""
 
 TOLERATED = 2.0
 """
@@ -77,7 +77,7 @@ PASSES = 3
 """Searches at most: with more noise, fewer causes are found, which leave more."""
 
 ALIGNMENTS = 2
-"""How often efforts are shifted by the delay that was found, and the equations reduced anew."""
+"""Number of times that efforts are shifted by the delay found, and equations reduced anew."""
 
 Reduced = Mapping[int, ReducedEquations]
 """The equations by the index of the coordinate, where there are enough samples for them."""

@@ -73,7 +73,7 @@ class Cause(ABC):
         return np.zeros((1, self.size))
 
     def settled(self, parameters: np.ndarray) -> np.ndarray:
-        """Return the same parameters in their plain form, where several mean the same."""
+        """Return the parameters in their plain form, where several forms are equivalent."""
         return parameters
 
     @abstractmethod

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The efforts that were measured beside those that the model needs for the same motion."""
+"""The measured efforts compared with those that the model needs for the same motion."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def coordinates_of(robot: Robot) -> tuple[Coordinate, ...]:
 @dataclass(frozen=True, eq=False)
 class Run:
     """
-    One recording beside the model, which carries the recording's payloads.
+    One recording compared with the model, which carries the recording's payloads.
 
     The efforts of the model are computed when they are asked for and not kept: of a recording of
     hours, they would need as much memory as the recording itself.  They have the samples as rows
@@ -94,7 +94,7 @@ class Run:
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """
-    Recordings of a robot beside its model.
+    Recordings of a robot compared with its model.
 
     :ivar robot: the model, without the payloads of the recordings.
     :ivar runs: a recording each.

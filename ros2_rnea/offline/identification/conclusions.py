@@ -22,7 +22,7 @@ from math import ceil, floor, inf, isfinite, log10
 import numpy as np
 
 BEFORE, AFTER = 1.0, 2.0
-"""So much is left out before and after a push [s]: it begins and ends weakly."""
+"""Time that is left out before and after a push [s], which begins and ends weakly."""
 
 
 class Kind(Enum):
@@ -49,7 +49,7 @@ class Estimate:
 
     :ivar name: what it is.
     :ivar value: in this unit.
-    :ivar standard_error: likewise; infinite if the recordings do not hold the number.
+    :ivar standard_error: in this unit; infinite if the recordings do not hold the number.
     :ivar unit: empty for a pure number.
     """
 
@@ -101,9 +101,9 @@ class Conclusion:
     :ivar advice: what to do about it.
     :ivar quantities: the figures.
     :ivar improvements: of the joints whose difference falls most; none for friction.
-    :ivar significance: the cause's estimate over its standard error: for several figures the
-        same of all together, √χ², but for friction of the clearest of them.  Infinite for efforts
-        that are cut off, which are counted.
+    :ivar significance: the cause's estimate over its standard error: for several figures √χ² of
+        all together, but for friction that of the clearest one.  Infinite for efforts that are cut
+        off, which are counted.
     """
 
     kind: Kind
@@ -128,7 +128,7 @@ class Burst:
     but the velocity.
 
     :ivar recording: the name of its recording.
-    :ivar begin: since the first sample of the recording that is used [s]; end likewise.
+    :ivar begin: since the first sample of the recording that is used, as for end [s].
     :ivar joints: of which the efforts differ.
     :ivar since: the time of that first sample since the begin of the whole recording, from which
         parts are counted [s].

@@ -44,7 +44,7 @@ from ros2_rnea.offline.identification.recording import Recording
 FIELDS = ('position', 'velocity', 'effort', 'command')
 
 JOINT = '{joint}'
-"""What stands for the name of a joint in a pattern."""
+"""Placeholder for the name of a joint in a pattern."""
 
 AMPERE = 'A'
 
@@ -58,7 +58,7 @@ UNITS = {
 UNITS['command'] = UNITS['position']
 
 SAMPLES, SAMPLE = 16, 2**14
-"""So many parts of a file, of so many bytes each, tell how long a line is."""
+"""Number of parts of a file, and bytes of each, that tell how long a line is."""
 
 _DELIMITERS = ',;\t'
 _MISSING = ('', 'nan', 'na', 'null', 'none', '-')
@@ -70,8 +70,8 @@ class CsvColumns:
     Which columns of a file are read, and what they mean.
 
     :ivar time: title of the column, or its number from 1.
-    :ivar position: a pattern with ``{joint}``, or numbers, such as ``2-7`` or ``2,4,6``; likewise
-        ``velocity``, ``effort`` and ``command``, which may be empty: not there.
+    :ivar position: a pattern with ``{joint}``, or numbers, such as ``2-7`` or ``2,4,6``;
+        ``velocity``, ``effort`` and ``command`` too, which may be empty: not there.
     :ivar joints: their names, in the order of the numbers; with patterns, those that are read, all
         if empty.
     :ivar units: of ``time``, ``position`` (and command), ``velocity`` and ``effort``, from

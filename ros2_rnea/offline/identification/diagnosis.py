@@ -15,9 +15,9 @@
 Conclusions from the differences between recordings and a model.
 
 :func:`diagnose` first searches what is wrong with the rigid bodies, the measurement or gravity
-(:mod:`.cause_search`), then friction and offset of each joint beside it.  Nothing is concluded of
-a quantity that the recordings do not hold: a joint that stands still shows no friction, and an
-offset that also a load could make is none.
+(:mod:`.cause_search`), then friction and offset of each joint in addition to these.  Nothing is
+concluded of a quantity that the recordings do not hold: a joint that stands still shows no
+friction, and an offset that also a load could make is none.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     friction and offsets, as far as the noise is normal and the recordings are much longer than the
     time in which it is correlated.
 
-    :param comparison: the recordings beside the model.
+    :param comparison: the recordings compared with the model.
     """
     robot = comparison.robot
     columns = Columns.of(comparison)
@@ -204,7 +204,7 @@ def _changes(parts: Mapping[int, Estimate]) -> dict[int, Estimate]:
 
 
 class _JointFriction:
-    """Friction and offset of one coordinate, beside the causes that were found."""
+    """Friction and offset of one coordinate, in addition to the causes that were found."""
 
     def __init__(
             self, robot: Robot, explanation: Explanation, j: int, coordinate: Coordinate) -> None:

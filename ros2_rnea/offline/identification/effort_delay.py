@@ -15,8 +15,8 @@
 By how much efforts are recorded later than the state that they belong to.
 
 The delay is the one at which the efforts fit best what *any* masses of the robot could need along
-the recorded motion: of the model, only kinematics is used (the columns of the regressor), so that
-wrong masses in the description, an unknown payload or unknown friction do not show as a delay.
+the recorded motion: of the model, only kinematics is used (the columns of the regressor), so wrong
+masses in the description, an unknown payload or unknown friction do not show as a delay.
 Cross-correlation with the modelled effort would need masses that are right; and with a velocity it
 would take gravity, which follows positions, for a delay.
 
@@ -42,7 +42,7 @@ from scipy.linalg import qr
 from scipy.optimize import minimize_scalar
 
 ROWS = 2000
-"""So many instants are enough, evenly over the recording."""
+"""Number of instants that are enough, evenly over the recording."""
 
 ROWS_A_COLUMN = 3
 """With fewer instants for each column, no delay is estimated."""
@@ -55,10 +55,14 @@ of one joint than with that of all.
 
 COMMON, BY_JOINT = 'common', 'joint'
 WAYS = (COMMON, BY_JOINT)
-"""Whether one delay is taken out of the efforts of all joints, or each joint may have its own."""
+"""
+Ways to remove delay: the same one from the efforts of all joints, or one of its own from each.
+"""
 
 MAX_ROUNDS = 10
-"""So often the common delay is estimated again without the joints that have their own."""
+"""
+Maximum number of times that the common delay is estimated without joints that have their own.
+"""
 
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
 _ROUNDING = 1e-12  # share of an effort's power that no residual is below

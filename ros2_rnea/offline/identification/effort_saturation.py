@@ -35,7 +35,7 @@ SMALLEST_SHARE = 0.01
 """The share of samples in motion below which efforts that are cut off do little harm."""
 
 MAX_BEYOND = 0.1
-"""So many samples, of those at a bound, may be wrong ones beyond it."""
+"""Share of the samples at a bound that may be wrong ones beyond it."""
 
 FEWEST_VALUES = 20
 """With fewer different efforts, nothing tells a step of the sensor from a bound."""
@@ -61,7 +61,7 @@ def saturated_efforts(
     Return which efforts of a recording are cut off, by joint.
 
     :param recording: as it was recorded: a low-pass rounds the edges off.
-    :param prepared: the same, prepared, at any of its times.
+    :param prepared: this recording, prepared, at any of its times.
     :param robot: with the payloads of the recording.
     :param measured: the velocity coordinates of the joints whose efforts were recorded, by name.
     """

@@ -141,9 +141,9 @@ class Peaks(NamedTuple):
     """
     The extremes of a motion, each of shape (joints,).
 
-    :ivar lowest: position [rad or m], highest likewise.
-    :ivar velocity: largest magnitude [rad/s or m/s]; acceleration [per s^2] and effort [Nm or N]
-        likewise.
+    :ivar lowest: smallest position [rad or m]; highest, the largest.
+    :ivar velocity: largest magnitude [rad/s or m/s], as for acceleration [per s^2] and effort [Nm
+        or N].
     """
 
     lowest: Array

@@ -85,7 +85,7 @@ class States(NamedTuple):
     States of a robot.
 
     :ivar q: shape (N, nq) [rad or m].
-    :ivar qd: shape (N, nv), per s; qdd likewise, per s^2.
+    :ivar qd: shape (N, nv), per s; qdd, shape (N, nv), per s^2.
     """
 
     q: Array
@@ -110,7 +110,7 @@ class ExpectedInformation:
     The information of motions about what is to be identified.
 
     :param columns: of what is to be identified.
-    :param q_index: of the joints that move, in q, shape (joints,); v_index likewise, in q̇.
+    :param q_index: of the joints that move, in q, shape (joints,); v_index, in q̇.
     :param noise: standard deviation of each one's measured effort, shape (joints,) [Nm or N].
     :param anywhere: states all over the limits, for what is identifiable at all.
     :raises ArgumentError: where no motion of these joints tells anything.

@@ -20,7 +20,7 @@ excite the elasticity of the arm, and averages over its periods reduce the noise
 
 J. Swevers, C. Ganseman, D. B. Tuekel, J. de Schutter and H. Van Brussel, "Optimal Robot Excitation
 and Identification", IEEE Transactions on Robotics and Automation 13(5), 1997.  Unlike there,
-velocity and acceleration are zero at t = 0, so that the motion can start and end at rest: of the
+velocity and acceleration are zero at t = 0, so the motion can start and end at rest: of the
 coefficients z_k, only those combinations are free that keep sum k Im z_k and sum k^2 Re z_k at 0.
 """
 

@@ -14,8 +14,8 @@
 """
 Recordings reduced to what a fit needs of them, in chunks.
 
-Beside the recordings themselves, which :mod:`.sample_store` keeps on the disk where they are long,
-memory does not grow with their length.
+Apart from the recordings themselves, which :mod:`.sample_store` keeps on the disk where they are
+long, memory does not grow with their length.
 
 Of the rows of a coordinate, with columns X, the effort b of the model before and the measured
 effort y, nothing but the sums of products (X, b, y)ᵀ(X, b, y) enters a least-squares fit, whatever
@@ -66,7 +66,7 @@ IN_CACHE = 2**18
 """Numbers that a chunk is evaluated to at a time: they stay in the cache of a core."""
 
 PENDING = 16
-"""Chunks that wait in an executor at a time, so that they do not fill its memory."""
+"""Maximum number of chunks that wait in an executor, to bound its memory."""
 
 MAX_BLOCKS = 2**16
 """The most blocks: residuals of a longer recording are added up over consecutive samples."""
@@ -358,7 +358,7 @@ def _mapped(
         arguments: tuple[object, ...],
         parts: Iterable[Chunk],
         executor: Executor | None) -> Iterator[Result]:
-    """Yield the result of each chunk, in order, so that sums do not depend on the executor."""
+    """Yield the result of each chunk, in order: sums do not depend on the executor."""
     if executor is None:
         for part in parts:
             yield function(design, part, *arguments)

@@ -45,7 +45,7 @@ class Part(NamedTuple):
     The part of a recording that is read.
 
     :ivar begin: its first time, from the begin of the recording on [s].
-    :ivar end: the time before which it ends, likewise [s].
+    :ivar end: the time before which it ends, from there on [s].
     """
 
     begin: float = 0.0

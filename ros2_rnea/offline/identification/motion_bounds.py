@@ -34,7 +34,7 @@ class JointBounds(NamedTuple):
     """
     The limits of one joint; infinite: none.
 
-    :ivar lower: position [rad or m], likewise upper.
+    :ivar lower: smallest position [rad or m]; upper, the largest.
     :ivar velocity: [rad/s or m/s], acceleration per s^2.
     :ivar effort: [Nm or N].
     """
@@ -76,9 +76,10 @@ class AllowedMotion:
     :param joints: their names.
     :param bounds: the limits of each.
     :raises ArgumentError: naming the joint and the limit that is missing or leaves no room.
-    :ivar center: of the range of positions, shape (joints,) [rad or m], half_range likewise.
-    :ivar velocity: shape (joints,) [rad/s or m/s]; acceleration [per s^2] and effort [Nm or N]
-        likewise; effort_limit is that without the margin.
+    :ivar center: of the range of positions, shape (joints,) [rad or m]; half_range, half its
+        width.
+    :ivar velocity: shape (joints,) [rad/s or m/s], as for acceleration [per s^2] and effort [Nm or
+        N]; effort_limit is the effort without the margin.
     """
 
     def __init__(

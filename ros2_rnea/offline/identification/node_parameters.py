@@ -151,8 +151,8 @@ def _thresholds(
     """
     Return above which external effort the node may take something for a contact.
 
-    Nothing touched the robot in the recordings, so that what the model leaves of their efforts is
-    what would be taken for one; at rest, so is the friction that holds the joint.  Joints whose
+    Nothing touched the robot in the recordings, so what the model leaves of their efforts is what
+    would be taken for a contact; at rest, so is the friction that holds the joint.  Joints whose
     drive gains are unknown have none, because the node observes only efforts in Nm or N.
 
     :return: by joint, and the joints whose result is not good enough for one.

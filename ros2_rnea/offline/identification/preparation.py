@@ -99,8 +99,8 @@ class Preparation:
     :ivar largest_delay: magnitude up to which a delay is searched [s].
     :ivar settling: cut from both ends of each piece, where the filter is disturbed [s].
     :ivar slow: below this speed a coordinate does not move [rad/s or m/s].
-    :ivar rate: of the prepared samples [Hz]; every second, third, ... sample is taken, so that it
-        is not less than this.
+    :ivar rate: of the prepared samples [Hz]; every second, third, ... sample is taken, as long as
+        the rate is not below this.
     :ivar trust_angles: do not refuse angles that seem to be radians taken for degrees.
     :ivar remove_wrenches: take the effort of recorded wrenches off the measured one.
     """
@@ -140,7 +140,7 @@ class Step(NamedTuple):
     """
     What one step of the preparation has done.
 
-    :ivar name: short, the same for each recording.
+    :ivar name: short, and equal for all recordings.
     :ivar text: sentences for the user.
     :ivar figures: numbers of the step, by name with unit.
     :ivar is_warning: whether the recording may not be what it should be.
@@ -177,7 +177,7 @@ class _Joints(NamedTuple):
 
 
 class _Field(NamedTuple):
-    """What is taken from one array of a recording: some of its columns, and of what they are."""
+    """Columns of one array of a recording that are taken, and the names of what they hold."""
 
     array: np.ndarray
     columns: list[int]

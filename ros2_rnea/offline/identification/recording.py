@@ -33,7 +33,7 @@ from ros2_rnea.model.description import Inertial
 from ros2_rnea.robots.arguments import floats
 
 ROWS = 8192
-"""Samples that are looked at together, so that memory does not grow with a recording."""
+"""Number of samples that are looked at together: memory does not grow with a recording."""
 
 FEWEST_SAMPLES = 2
 
@@ -153,7 +153,7 @@ class Saturation(NamedTuple):
     excess: float
 
     def times(self, factor: float) -> Saturation:
-        """Return the same of efforts that are multiplied by a factor."""
+        """Return the saturation of efforts that are multiplied by a factor."""
         return Saturation(
             tuple(sorted(factor * bound for bound in self.bounds)), self.share,
             abs(factor) * self.excess)

@@ -17,7 +17,7 @@ What each conceivable cause would add to a measured effort, reduced to small mat
 Each sample of a joint is an equation that is linear in what may be wrong with the model: inertial
 parameters, gravity, a factor on the effort, a delay, friction and an offset.  The equations of a
 joint are reduced by a QR factorization to a triangle.  Friction and offset come first in it, so
-that the rows below theirs are the equations in which both are eliminated.
+the rows below theirs are the equations in which both are eliminated.
 
 The noise is what is left when all columns are fitted freely.  It is correlated in time
 (:mod:`.correlation`), and has to be known at the frequencies of the columns.
@@ -172,7 +172,7 @@ def _whole_efforts(run: Run, piece: slice) -> np.ndarray:
 @dataclass(frozen=True, eq=False)
 class ReducedEquations:
     """
-    The equations of one coordinate, weighted so that their noise has unit variance.
+    The equations of one coordinate, weighted to give their noise unit variance.
 
     Their columns are those of friction that this coordinate can show, the regressor, the three of
     gravity, the model, its rate, the acceleration, and what was measured.

@@ -60,7 +60,7 @@ class Combination:
     A base parameter: a sum of inertial and joint parameters that the data determines.
 
     :ivar name: the sum, such as ``'Izz of elbow + 0.5 m of wrist'``.
-    :ivar terms: the same as factors by the names of parameters.
+    :ivar terms: factors of the sum by the names of parameters.
     :ivar value: of the sum, as the data alone says it.
     :ivar standard_error: of the value.
     :ivar urdf_value: of the model before.
@@ -99,7 +99,7 @@ class JointFriction:
     :ivar coulomb: [Nm or N].
     :ivar offset: of the effort, at any velocity [Nm or N].
     :ivar viscous_backward: for negative velocities; None where it is ``viscous``.
-    :ivar stribeck: breakaway friction, which Coulomb friction at rest has besides [Nm or N].
+    :ivar stribeck: breakaway friction, in addition to Coulomb friction, at rest [Nm or N].
     :ivar stribeck_velocity: v_s, at which half of that is left [rad/s or m/s]; 0 without any.
     """
 
@@ -111,7 +111,9 @@ class JointFriction:
     stribeck_velocity: float = 0.0
 
     def numbers(self) -> dict[str, float]:
-        """Return the same as numbers of a joint, by the names that bodies and the node have."""
+        """
+        Return this friction as numbers of a joint, by the names that bodies and the node have.
+        """
         backward = self.viscous if self.viscous_backward is None else self.viscous_backward
         damping = min(self.viscous, backward)
         return {
@@ -133,7 +135,7 @@ class ModelChanges:
     What an identification changes in a model.
 
     :ivar friction: of each joint whose friction was unknown.
-    :ivar rotor_inertias: likewise [kg m^2 or kg].
+    :ivar rotor_inertias: of each joint whose rotor inertia was unknown [kg m^2 or kg].
     :ivar gravity: acceleration of free fall in the base's axes, shape (3,) [m/s^2]; None unless it
         was unknown.
     :ivar payload: the link and what is attached to it, in the link's frame; None unless unknown.
@@ -173,8 +175,8 @@ class Identification(ModelChanges):
     :ivar condition_number: of the weighted base regressor with columns of equal norm.
     :ivar recordings: how many the fit used; parts of one count as one.  If there are three or
         more, the standard errors also cover what differs from recording to recording.
-    :ivar samples: how many rows of each joint the fit used; likewise ``independent_samples``, as
-        how many of them count, residuals being correlated.
+    :ivar samples: how many rows of each joint the fit used; ``independent_samples``, as how many
+        they count, since residuals are correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.
     :ivar slow_joints: the joints with samples in motion that are so slow that the robot still
         rounds Coulomb friction off there, while the fit took the whole of it.

@@ -15,8 +15,8 @@
 Prepared recordings in memory, and on the disk where they are long.
 
 Prepared samples are read several times: for the comparison with the URDF, the fit, its residuals,
-and the comparison with the result.  Each time they are read in order and in chunks, so that they
-do not have to be in memory.  Those of an hour at 500 Hz of six joints take 0.4 GB.
+and the comparison with the result.  Each time they are read in order and in chunks, so they need
+not be in memory.  Those of an hour at 500 Hz of six joints take 0.4 GB.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from ros2_rnea.errors import RecordingError
 from ros2_rnea.offline.identification.recording import PreparedRecording
 
 IN_MEMORY = 2**28
-"""How many bytes of samples a store keeps in memory, by default."""
+"""Default number of bytes of samples that a store keeps in memory."""
 
 FOLDER = '/var/tmp'  # noqa: S108 (the file has no name)
-"""Where temporary files are on the disk (``/tmp`` often is memory); TMPDIR prevails."""
+"""Folder of temporary files on the disk (``/tmp`` often is memory); TMPDIR prevails."""
 
 FILE_SIZE = 2**27
 """
@@ -104,8 +104,8 @@ class _File:
     """
     A temporary file without a name, to which arrays are appended.
 
-    It has its full size from the beginning, so that one mapping serves all arrays; what is not
-    written takes no room on the disk.
+    It has its full size from the beginning: one mapping serves all arrays, and what is not written
+    takes no room on the disk.
 
     :ivar left: how many bytes are not written.
     """

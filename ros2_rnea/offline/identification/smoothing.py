@@ -15,7 +15,7 @@
 Low-pass and derivatives, both without a delay.
 
 Positions and velocities are filtered, because derivatives amplify their noise.  The cut-off is
-above the band of the motion, so that the filter leaves the motion as it is.
+above the band of the motion, so the filter leaves the motion as it is.
 
 Efforts are not filtered.  Coulomb friction has a step wherever a joint turns back.  A filter of
 efforts distributes the step over its own length, and the columns of a regression, which are
@@ -23,7 +23,7 @@ computed from velocities, do not have that.  In a fast motion, friction would be
 standard error would show it.  Textbooks filter both sides of the equation instead (Khalil and
 Dombre, Modeling, Identification and Control of Robots, 2002, section 12.6): that takes the noise
 out of the pictures, but tells a fit nothing more, since it averages the noise anyway.  Only where
-fewer samples are kept than were recorded, an effort is averaged over those beside it that are not.
+fewer samples are kept than were recorded, an effort is averaged over its neighbours that are not.
 """
 
 from __future__ import annotations

@@ -332,7 +332,7 @@ def _minimum(
     from that of the data: near the boundary of what bodies can be, steps at the last weight alone
     would be many and short (S. Boyd and L. Vandenberghe, "Convex Optimization", 2004, chapter 11).
 
-    :param gradient: of the quadratic, at start; likewise its Hessian.
+    :param gradient: of the quadratic, at start; hessian is its Hessian there.
     """
     x = prior.center.copy()
     _, _, changes = prior.value(x)

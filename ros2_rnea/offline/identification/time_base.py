@@ -36,7 +36,7 @@ JITTER = 0.01
 """Samples that deviate less from the uniform base, in periods, are taken as they are."""
 
 MAX_LATER = 0.5
-"""If a smaller share of the rows is at least as late as all before, single times are wrong."""
+"""Single times are wrong if a smaller share of the rows is at least as late as all before."""
 
 MAX_WRONG = 5
 """The most single rows whose times are taken for wrong and named."""

@@ -15,13 +15,13 @@
 Blocks of time: parts of the recordings whose model errors count as independent of each other.
 
 What a model lacks, such as friction that depends on the load, leaves errors that depend on the
-motion.  A fit makes its residuals orthogonal to its columns, so that the residuals alone do not
-show by how much such errors change the result.  Parts of the motion do: fitted to each of them,
-parameters differ by more than noise explains.  Standard errors from blocks (cluster-robust, or
-"sandwich") cover this, whatever the correlation within a block is.
+motion.  A fit makes its residuals orthogonal to its columns, so the residuals alone do not show by
+how much such errors change the result.  Parts of the motion do: fitted to each of them, parameters
+differ by more than noise explains.  Standard errors from blocks (cluster-robust, or "sandwich")
+cover this, whatever the correlation within a block is.
 
 Where a motion is repeated, as a periodic excitation is, its model errors are repeated too and do
-not average out.  A block then is a phase of the period, not a part of the recording.  The same
+not average out.  A block then is a phase of the period, not a part of the recording.  This also
 holds where several recordings are of one motion: a phase is then one block in all of them.
 
 What is the same throughout a recording, such as friction at one temperature, is only seen in
@@ -46,8 +46,8 @@ from scipy.signal import correlate
 
 BLOCKS = 20
 """
-About how many there are: enough to tell a standard deviation to 16 %, and each as long as
-possible, so that neighbours have little in common.
+Approximate number of blocks: enough to tell a standard deviation to 16 %, and each as long as
+possible, for neighbours to have little in common.
 """
 
 SAME = 0.02
@@ -69,7 +69,7 @@ MAX_OTHERS = 8
 """The most motions that one is compared with: those with the most similar positions."""
 
 MIN_OVERLAP = 0.5
-"""The share of the shorter of two recordings in which their motions have to be the same."""
+"""The share of the shorter of two recordings in which their motions have to agree."""
 
 
 class SampleBlocks:
@@ -94,9 +94,9 @@ class TimeBlocks(NamedTuple):
     The blocks of several recordings; none belongs to two recordings.
 
     :ivar of_samples: for each recording the blocks of its samples.
-    :ivar recordings: the recording of each block, by index; parts of one recording have the same.
-    :ivar phases: the phase of each block, by index: blocks of different recordings have the same
-        where these are of one motion.
+    :ivar recordings: the recording of each block, by index; parts of one recording share one.
+    :ivar phases: the phase of each block, by index: blocks of different recordings share one where
+        these are of one motion.
     """
 
     of_samples: tuple[SampleBlocks, ...]
@@ -158,7 +158,7 @@ class _Motion:
                       key=len, default=range(0))
         self.q = recording.q[longest.start:longest.stop]
         self.begin = float(recording.times[longest.start]) - self.start if len(longest) else 0.0
-        # Gaps count as one step, so that they have no blocks of their own.
+        # Gaps count as one step, and have no blocks of their own.
         ends = [index for piece in recording.pieces if piece.start < stop
                 for index in (piece.start, min(piece.stop, stop) - 1)]
         self._since = recording.times[ends] - self.start
@@ -214,7 +214,7 @@ def _likely(motions: Sequence[_Motion], others: Sequence[int], k: int) -> list[i
 
     Comparing all of many recordings with each other would take the square of their number.  Beyond
     MAX_OTHERS, those are left whose positions have the most similar mean and spread: those of
-    repetitions are the same, whatever their order.
+    repetitions are equal, whatever their order.
     """
     if len(others) <= MAX_OTHERS:
         return list(others)
@@ -239,7 +239,7 @@ def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
     """
     Return by how many samples later a motion begins in one recording than in another.
 
-    :param q: shape (N, nq); likewise ``other``, which is not longer.
+    :param q: shape (N, nq); ``other`` has this form too, and is not longer.
     :return: None where it is another motion, or no motion.
     """
     q, other = q - q.mean(axis=0), other - q.mean(axis=0)

@@ -47,7 +47,7 @@ than this share of its norm; rounding leaves some 1e-15.
 """
 
 STRIBECK_VELOCITIES = 16
-"""How many Stribeck velocities are tried for each joint."""
+"""Number of Stribeck velocities that are tried for each joint."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,10 @@ WORDS = {
 }
 
 DRY = ('coulomb', 'stribeck')
-"""Friction that at rest is any effort up to a bound, so that rows of a joint at rest say nothing
-where it is unknown."""
+"""
+Friction that at rest is any effort up to a bound: rows of a joint at rest say nothing where it is
+unknown.
+"""
 
 
 class Design:
@@ -267,7 +269,7 @@ class Design:
 
         :param payloads: of the recording, known.
         :param q: positions, shape (N, nq) [rad or m].
-        :param qd: velocities, shape (N, nv), per s; qdd likewise, per s^2.
+        :param qd: velocities, shape (N, nv), per s; qdd, accelerations, per s^2.
         :param y: measured efforts, shape (N, nv) [Nm or N, or their own unit with a drive gain].
         :param out: written and returned where given.
         :return: shape (N, numbers of all coordinates).
@@ -280,7 +282,7 @@ class Design:
                 JOINT_COLUMNS[unknown.quantity](
                     qd[:, coordinate], qdd[:, coordinate], unknown.knee)
                 if unknown.quantity in JOINT_COLUMNS else fields[unknown.body][:, coordinate])
-        for place, coordinate, unknown in self._sharp:  # the model before likewise
+        for place, coordinate, unknown in self._sharp:  # also in the effort of the model before
             column, speed = JOINT_COLUMNS[unknown.quantity], qd[:, coordinate]
             numbers[:, place] += unknown.urdf_value * (
                 column(speed, 0.0, unknown.knee) - column(speed, 0.0, 0.0))

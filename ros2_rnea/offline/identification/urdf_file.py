@@ -71,10 +71,10 @@ from ros2_rnea.spatial import Inertia
 import scipy.linalg
 
 ALL_DIGITS = 17
-"""So many significant digits tell every number of double precision from every other one."""
+"""Number of significant digits that tell all double-precision numbers apart."""
 
 SAME = 1e-13
-"""Numbers whose relative difference is less than this are the same, but for rounding."""
+"""Numbers whose relative difference is less than this are equal, except for rounding."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def with_parameters_of(
             changed_joints.append(joint.name)
             file.set_dynamics(joint, body)
     result = file.result()
-    parse_urdf(result)  # so that what cannot be read is not written
+    parse_urdf(result)  # what cannot be read is not written
     return RewrittenUrdf(
         result.encode(encoding), tuple(name for name in links if name in inertials),
         tuple(name for name in joints if name in changed_joints), tuple(remarks))
@@ -298,7 +298,7 @@ LONGEST_INDENTATION = 1000
 
 ORIGIN = {'xyz': '0 0 0', 'rpy': '0 0 0'}
 NO_FRICTION = {'damping': '0', 'friction': '0'}
-"""What missing attributes mean."""
+"""Values of missing attributes."""
 
 DEEPEST = 4
 """The depth of what is changed: robot, link, inertial, mass."""
@@ -503,7 +503,7 @@ def _rounded(inertial: Inertial, digits: int) -> Inertial:
 
 
 def _all_with_digits(values: Sequence[float], digits: int, size: float) -> list[float]:
-    """Round numbers; what is nothing but rounding beside the size of their body becomes 0."""
+    """Round numbers; one that is only rounding error for the size of their body becomes 0."""
     nothing = SAME * size
     return [_with_digits(value, digits) if abs(value) > nothing else 0.0 for value in values]
 

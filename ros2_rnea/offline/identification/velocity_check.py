@@ -44,7 +44,7 @@ class Disagreement(NamedTuple):
     """
     Why the velocities of a joint are not the derivatives of its positions.
 
-    :ivar sentence: without a capital, so that it can follow other words.
+    :ivar sentence: without a capital, to follow other words.
     :ivar is_unit: whether either has another unit than it is taken for; which, is not known.
     """
 

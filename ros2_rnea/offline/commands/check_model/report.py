@@ -30,7 +30,7 @@ TREE_WIDTH, DEEPEST = 64, 16
 
 
 def report(figures: Figures) -> str:
-    """Return the whole report; the findings are last, so that a terminal shows them."""
+    """Return the whole report; the findings are last, where a terminal shows them."""
     sections = {
         'Tree': _tree(figures),
         'Joints (rad or m, rad/s or m/s, Nm or N)': _joints(figures),

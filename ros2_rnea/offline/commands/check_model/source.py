@@ -33,7 +33,7 @@ def read_source(name: str, mappings: Sequence[str] = ()) -> str:
     Return the URDF text of a file.
 
     :param name: as :func:`read_document` has it.
-    :param mappings: likewise.
+    :param mappings: as :func:`read_document` has them.
     :raises SourceError: if the file cannot be read or expanded.
     """
     try:

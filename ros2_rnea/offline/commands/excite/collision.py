@@ -57,12 +57,12 @@ _BODY, _ONLY_FLOOR = 1, 2
 """Bits of MuJoCo by which geometries may collide."""
 
 _MEMORY = 1 << 28
-"""For contacts [bytes]."""
+"""Memory for contacts [bytes]."""
 
 _FLOOR = 'the floor'
 
 _RENAMED = 'link named world'
-"""What a link 'world' is called here, since MuJoCo has its own world."""
+"""Name of a link 'world' here, since MuJoCo has its own world."""
 
 _FURTHER = 1.5
 """Distances are computed up to this many times the clearance that is demanded."""
@@ -71,8 +71,10 @@ _USUAL = 0.95
 """Links that are closer than the clearance in this share of random poses have to keep less."""
 
 _STILL = 0.1
-"""What always touches the floor, such as a wheel, may move towards it by this share of the
-clearance; what moves more is not left out."""
+"""
+Share of the clearance by which a link that always touches the floor, such as a wheel, may move
+towards it; one that moves more is not left out.
+"""
 
 
 _MAX_NAMED = 3

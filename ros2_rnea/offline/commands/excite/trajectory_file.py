@@ -33,7 +33,7 @@ def waypoints(excitation: Excitation, periods: int, rate: float) -> list[Waypoin
     Return the points of a motion, with positions, velocities and accelerations.
 
     :param periods: how often it is repeated.
-    :param rate: of the points, rounded so that each period has a whole number of them [Hz].
+    :param rate: of the points, rounded to a whole number of them in each period [Hz].
     """
     period = excitation.motion.period
     each = max(2, round(rate * period))

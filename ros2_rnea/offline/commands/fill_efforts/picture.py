@@ -34,7 +34,7 @@ STYLE: dict[Any, Any] = {**STYLE_OF_ALL, 'axes.grid': True, 'font.size': 8}
 
 def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
     """
-    Draw the effort of each joint, and beside it the interpolation error.
+    Draw the effort of each joint, and next to it the interpolation error.
 
     Of many joints, those closest to their limits are shown.
 

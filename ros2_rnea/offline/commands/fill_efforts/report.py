@@ -186,7 +186,7 @@ def _scaling(scaling: float, moment: Moment | None) -> str:
 
 
 def _untold(report: TorqueReport) -> str:
-    """Return which limits are not known, so that "all limits" is not taken for more than it is."""
+    """Return which limits are not known: "all limits" means only the others."""
     known = {quantity for joint in report.motion.joints
              for quantity in ('velocity', 'acceleration', 'jerk')
              if isfinite(getattr(joint, quantity).limit)}

@@ -27,7 +27,7 @@ from ros2_rnea.offline.identification.results import Doubt, Identification
 from ros2_rnea.offline.identification.unknowns import Names
 
 MAX_CAUSES = 3
-"""So many are named of those that remain."""
+"""Maximum number of remaining causes that are named."""
 
 LARGEST_RATIO = 3.0
 """A mass that data does not determine is doubtful where it is so many times the URDF's."""
@@ -42,7 +42,7 @@ def wrong_efforts(
 
     :param before: of the recordings with the URDF.
     :param joints: names of the coordinates.
-    :param gains: joints whose drive gain is unknown, so that a factor on the effort is no fault.
+    :param gains: joints whose drive gain is unknown: a factor on the effort is no fault there.
     """
     return tuple(
         Doubt(f'{each.sentence} {each.advice}', _about(each, joints))

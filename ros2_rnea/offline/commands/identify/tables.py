@@ -32,7 +32,7 @@ from ros2_rnea.offline.identification.results import Doubt, Identification
 from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS
 
 NOTHING = 1e-3
-"""What is less than this part of a standard error is shown as 0."""
+"""Numbers below this part of their standard error are shown as 0."""
 
 
 def effort_table(
@@ -76,7 +76,7 @@ def parameter_table(identification: Identification) -> RenderableType:
 
 def sentences(
         identification: Identification, doubts: Sequence[Doubt]) -> Iterator[str]:
-    """Yield what a person has to know beside the tables."""
+    """Yield what a person has to know in addition to the tables."""
     for doubt in doubts:
         yield f'WARNING: {doubt.sentence.removesuffix(".")}.'
     if identification.physically_consistent and identification.links:

@@ -55,8 +55,8 @@ class JointPictures:
 
     :param comparison: of the recordings with the model.
     :param j: index of the coordinate.
-    :param reach: of the axes of differences, so that pictures of several models compare; None for
-        that of this comparison.
+    :param reach: of the axes of differences, to compare pictures of several models; None for that
+        of this comparison.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ from ros2_rnea.robots.robot import Robot
 @dataclass(frozen=True, eq=False)
 class Report:
     """
-    One model beside recordings.
+    One model compared with recordings.
 
     :ivar title: what tells it from other reports on the same page, such as ``before``.
     :ivar comparison: of the recordings with the model.
