@@ -12,4 +12,4 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """What to send when messages are late, short, reordered or missing: plain decisions, no ROS."""
-"""What commands share: progress, pictures, files."""
+"""The parts that commands share: progress, pictures, files."""

@@ -46,7 +46,7 @@ STYLE: dict[Any, Any] = {
 
 
 def metadata(suffix: str) -> dict[str, Any]:
-    """Return metadata without a date, so that the same picture is the same file."""
+    """Return metadata without a date: equal pictures are equal files."""
     return {'Date': None} if suffix == '.svg' else {}
 
 

@@ -33,7 +33,7 @@ def figure_table(first: str, *others: str) -> Table:
     """
     Return a table of figures by name.
 
-    Names are folded where the terminal is too narrow, so that none is cut off; figures are not.
+    Names are folded where the terminal is too narrow: none is cut off.  Figures are not folded.
 
     :param first: title of the column of names.
     :param others: titles of the columns of figures.

@@ -49,7 +49,7 @@ def reserve_domain() -> int:
 
     :raises OSError: where every domain is in use.
     """
-    start = os.getpid()  # so that processes that start at the same time try different ones first
+    start = os.getpid()  # processes that start together try different ones first
     for number in range(len(DOMAINS)):
         domain = DOMAINS[(start + number) % len(DOMAINS)]
         port = FIRST_PORT + PORTS * domain

@@ -101,8 +101,8 @@ class Arm:
     :param tip_force: the strongest push, shape (3,) [N].
     :param load: the payload that it picks up.
     :param tilt: of its mount [degrees].
-    :param rate_limit: how fast efforts may change: as all this needs, and a little faster, so that
-        a step would be seen [Nm/s or N/s].
+    :param rate_limit: how fast efforts may change: as all this needs, and a little faster: a step
+        would be seen [Nm/s or N/s].
     """
 
     name: str
@@ -181,7 +181,7 @@ class _Ability:
 
     def tip(self, links: Sequence[str]) -> str:
         """
-        Return the first link whose load the gains alone hold, so that the arm does not fall over.
+        Return the first link whose load the gains alone hold: the arm does not fall over.
 
         The drive of a gripper, for example, has too small an inertia for that.
 

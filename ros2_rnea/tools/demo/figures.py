@@ -35,7 +35,7 @@ LOWER_RATES = (250.0, 125.0)
 """Those that are tried otherwise [Hz]."""
 
 QUEUED = 25
-"""So many efforts may arrive together, because the recording process had to wait."""
+"""Maximum number of efforts that arrive together, because the recording process had to wait."""
 
 SETTLING = 0.8
 """Time for the arm to come to rest after a change [s]."""
@@ -82,7 +82,7 @@ class Stop(NamedTuple):
     :param at: when it was asked for [s].
     :param rest: when the arm has to be at rest [s].
     :param velocities: of the joints at that time, shape (n,) [rad/s or m/s].
-    :param accelerations: likewise [rad/s^2 or m/s^2].
+    :param accelerations: of the joints at that time, shape (n,) [rad/s^2 or m/s^2].
     """
 
     at: float
@@ -178,7 +178,7 @@ class Episode:
         """
         Return by how much an effort was more than a rate limit away from the one before [Nm or N].
 
-        What waited in a queue arrives together after a pause, so that the longest of the last
+        What waited in a queue arrives together after a pause: the longest of the last
         :data:`QUEUED` times between arrivals is what an effort may have had.
 
         :param rate: the limit [Nm/s or N/s].

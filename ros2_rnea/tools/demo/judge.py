@@ -54,13 +54,13 @@ FIRST_EFFORT = 0.1
 """Largest first effort to a driver that was started again and holds nothing [Nm or N]."""
 
 SILENT_AFTER = 2.0 * Settings().state_timeout + 0.05
-"""How long efforts may come after the joint states have stopped [s]."""
+"""Time for which efforts may come after the joint states have stopped [s]."""
 
 RATE_LIMITED = 0.005
 """Share of commands that the rate limit may hold back: those after pauses of the machine."""
 
 PERIODS_AHEAD = 2.0
-"""So many periods may pass between two efforts beside what is measured, as arrivals vary."""
+"""Periods between two efforts that are allowed on top of what is measured, as arrivals vary."""
 
 STOPPING_TIMES = 2.0
 """
@@ -71,10 +71,10 @@ joints.
 """
 
 HANDED_OVER = 0.05
-"""For so long after the call of ~/enable, the acceleration of the motion may go on [s]."""
+"""Time after the call of ~/enable for which the acceleration of the motion may go on [s]."""
 
 STOPPING_MARGIN = 0.02
-"""It may go so far beside that [rad or m]: the call of ~/enable takes its time."""
+"""Distance that a stop may take on top of that [rad or m]: the call of ~/enable takes its time."""
 
 AT_REST = 0.05
 """A faster arm is not at rest [rad/s or m/s]."""
@@ -110,8 +110,8 @@ class Limits:
 
     :param worst_joint: RMS error of any joint under full feedforward [deg or mm].
     :param over_pd: ratio of the arm's error under PD alone to that under full feedforward.
-    :param over_gravity: the same for PD + gravity.
-    :param least_improved: the same as the first for the joint that gains least.
+    :param over_gravity: this ratio for PD + gravity.
+    :param least_improved: the ratio ``over_pd`` of the joint that gains least.
     :param tip_force: ratio of the errors that a push adds, unknown and known.
     :param change: ratio of the errors with a load or a tilt, unknown and known to the node.
     """

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 # One row for each joint, and again from the first for arms with more.  The frequencies are in no
-# simple ratio, so that the joints meet in ever new poses and every term of the dynamics is at
-# work.
+# simple ratio: the joints meet in ever new poses, and every term of the dynamics is at work.
 AMPLITUDES = ((0.45, 0.18, 0.07),
               (0.30, 0.16, 0.07),
               (0.38, 0.16, 0.06),

@@ -187,7 +187,7 @@ def _joint_axis(axes: Axes, results: Results) -> None:
 
 def _draw_curve(axes: Axes, recording: Recording, title: str, color: str,
                 label_below: bool = False) -> Text:
-    """Draw the error of the arm and return the label beside it, where it leaves room."""
+    """Draw the error of the arm and return the label next to it, where it leaves room."""
     errors, duration = recording.arm_errors, recording.times[-1]
     axes.plot(recording.times, errors, color=color, linewidth=1.2)
     middle = errors[np.abs(recording.times - 0.5 * duration) < 0.25 * duration]
@@ -200,7 +200,7 @@ def _draw_curve(axes: Axes, recording: Recording, title: str, color: str,
 
 def spread(axes: Axes, labels: Sequence[Text], top: float = 0.95) -> None:
     """
-    Move labels of curves up or down, so that they are inside the axes and off each other.
+    Move labels of curves up or down, to be inside the axes and off each other.
 
     :param top: share of the axes' height that the highest label reaches at most.
     """

@@ -51,10 +51,10 @@ TRACKING = 'tracking'
 """The name of the scene that is made of phases."""
 
 TRIAL = 1.5
-"""For which each rate is tried [s]."""
+"""Time for which each rate is tried [s]."""
 
 MAX_REPEATS = 2
-"""How many phases and scenes are played again after a pause of the machine, in all."""
+"""Total number of phases and scenes that are played again after a pause of the machine."""
 
 Played = TypeVar('Played')
 
@@ -164,7 +164,7 @@ def driver_command(arm: Arm, description: Path, *options: str) -> list[str]:
 
 def node_command(arm: Arm, friction_from: str = 'description') -> list[str]:
     """
-    Return how to start the node beside it.
+    Return how to start the node for an arm.
 
     :param friction_from: the node's parameter; the simulated joints have what is described.
     """

@@ -26,7 +26,7 @@ from threading import current_thread, main_thread
 from types import FrameType, TracebackType
 
 PATIENCE = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 20.0))
-"""How to end a child: each signal, and the seconds to wait before the next."""
+"""Signals that end a child, each with the seconds to wait before the next."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 """Signals that end the demo."""

@@ -36,7 +36,7 @@ from ros2_rnea.tools.demo.judge import Check
 WIDTH = 80
 
 MAX_JOINTS = 7
-"""That a table has room for."""
+"""Maximum number of joints that a table has room for."""
 
 
 def tables(results: Results, checks: Sequence[Check]) -> RenderableType:

@@ -34,7 +34,7 @@ LEAD = 0.5
 """By which trajectories are stamped ahead [s]."""
 
 SETTLING = 0.7
-"""For the arm to come to rest before each motion [s]."""
+"""Time for the arm to come to rest before each motion [s]."""
 
 MOMENT = round(1e9 * PUSH_PERIOD)
 """Between two looks at what is to be done [ns]."""

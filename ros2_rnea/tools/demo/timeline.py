@@ -33,7 +33,7 @@ SILENCE = 0.05
 """A longer pause between two efforts is drawn as one [s]."""
 
 NARROWEST = 6.5
-"""A shorter episode is drawn as wide as one of this duration [s], so that its title fits."""
+"""A shorter episode is drawn as wide as one of this duration [s], to fit its title."""
 
 SMALLEST = 3e-4
 """Error that is still drawn, as a share of the largest."""

@@ -14,7 +14,7 @@
 """
 The simulated robot: a rigid-body simulation of a URDF arm by MuJoCo.
 
-MuJoCo reads the same description as the node and shares no code with it, so that the two can be
+MuJoCo reads the same description as the node and shares no code with it, so the two can be
 compared.  Nothing here knows ROS.
 """
 

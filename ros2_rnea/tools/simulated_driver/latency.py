@@ -31,7 +31,7 @@ LOST = 100_000_000
 
 
 class LatencyLog:
-    """What happened since the last report; all times in ns of one clock."""
+    """The events since the last report; all times in ns of one clock."""
 
     def __init__(self) -> None:
         self._open: deque[tuple[int, int]] = deque()  # stamps and deadlines, oldest first

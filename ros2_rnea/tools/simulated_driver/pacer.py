@@ -30,8 +30,8 @@ class Pacer:
     """
     A grid of ticks at a fixed period, to be taken one after the other when they are due.
 
-    A tick that is taken late keeps its own time, so that simulated time never stretches.  Only
-    where clock and grid are more than ``JUMP`` apart does the grid start anew.
+    A tick that is taken late keeps its own time, so simulated time never stretches.  Only where
+    clock and grid are more than ``JUMP`` apart does the grid start anew.
 
     :param period: between two ticks [ns].
     :param now: time of the first tick [ns].

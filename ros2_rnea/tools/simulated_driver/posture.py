@@ -36,7 +36,7 @@ EASE = 0.3
 
 def bent_pose(engine: Engine) -> NDArray[np.float64]:
     """
-    Return a pose in the middle of the joints' ranges, somewhat bent, so that no arm is stretched.
+    Return a pose in the middle of the joints' ranges, somewhat bent: no arm is stretched.
 
     :param engine: which is left in one of the poses that were tried.
     :returns: joint positions, shape (n,) [rad or m].

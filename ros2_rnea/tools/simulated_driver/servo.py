@@ -103,7 +103,7 @@ class JointServo:
         Return the effort of the motors.
 
         :param measured: positions [rad] and velocities [rad/s], shape (n,) each.
-        :param desired: the same of the motion to follow.
+        :param desired: positions and velocities of the motion to follow, shape (n,) each.
         :param feedforward: effort to add, shape (n,) [Nm].
         :returns: effort within the limits, shape (n,) [Nm].
         """

@@ -56,7 +56,7 @@ class Machine(NamedTuple):
 
 def machine_of(arm: Arm, seed: int = 1) -> Machine:
     """
-    Return a machine that is like an arm, but not the same.
+    Return a machine that is like an arm, but differs from it.
 
     :param seed: of the random choice between links that are heavier and links that are lighter.
     """

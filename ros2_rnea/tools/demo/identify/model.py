@@ -46,7 +46,7 @@ SETTINGS = ExcitationSettings(period=12.0, harmonics=6, periods=2, rate=500.0, s
 """Settings of the search for the motion."""
 
 PREPARATION = Preparation(largest_gap=0.05)
-"""How the recording is prepared: nothing fast happens in so short a pause of a busy machine."""
+"""Preparation of the recording: nothing fast happens in so short a pause of a busy machine."""
 
 NOISE_SHARE = 0.01
 """Standard deviation of measured efforts that the search expects, of their limits."""

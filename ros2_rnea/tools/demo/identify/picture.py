@@ -29,7 +29,7 @@ from ros2_rnea.tools.demo.identify.outcome import Outcome
 from ros2_rnea.tools.demo.picture import degree_scale, FINE, STYLE
 
 AROUND = 0.3
-"""What is drawn before and after the push [s]."""
+"""Time that is drawn before and after the push [s]."""
 
 
 def draw_identification(outcome: Outcome, path: Path, judged: bool = True) -> None:

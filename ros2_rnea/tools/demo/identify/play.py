@@ -50,7 +50,7 @@ QUIET, PUSHED, AFTERWARDS = 1.0, 1.0, 0.3
 """Before the push, how long it lasts, and how long is recorded after it [s]."""
 
 COMING_INTO_FORCE = 2.0
-"""For which efforts are recorded after the node uses the identified model [s]."""
+"""Time for which efforts are recorded once the node uses the identified model [s]."""
 
 STEPS = ('motion that excites the arm', 'starting driver and node',
          'following, with the description', 'recording', 'identification',

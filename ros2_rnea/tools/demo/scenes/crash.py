@@ -20,13 +20,13 @@ from ros2_rnea.tools.demo.figures import Episode, Section
 from ros2_rnea.tools.demo.stage import Stage
 
 HOLDING = 1.5
-"""How long the node holds the arm before it is killed [s]."""
+"""Time for which the node holds the arm before it is killed [s]."""
 
 DEAD = 0.5
-"""How long it is dead [s], at least; the driver holds its last effort meanwhile."""
+"""Least time for which the node is dead [s]; until then the driver holds its last effort."""
 
 WATCHED = 1.5
-"""How long is watched what happens after its first effort [s]."""
+"""Time for which the arm is watched after the node's first effort [s]."""
 
 
 def play(stage: Stage) -> Episode:

@@ -34,19 +34,19 @@ DURATION = 5.2
 """Duration of the motion that is given up [s]."""
 
 AT_REST = 1.0
-"""So long after the call of ~/enable the arm has to be at rest [s]."""
+"""Time after the call of ~/enable at which the arm has to be at rest [s]."""
 
 WATCHED = 2.2
-"""How long is watched what happens after that call [s]."""
+"""Time for which the arm is watched after that call [s]."""
 
 CHANGING = 0.7
-"""For the node to come to rest in another mode [s]."""
+"""Time for the node to come to rest in another mode [s]."""
 
 WAY_BACK = 2.5
 """Duration of the motion to where the arm waits [s]."""
 
 CALM = 0.3
-"""So long before the stop, the driver's figures on messages are taken [s]."""
+"""Time before the stop at which the driver's figures on messages are taken [s]."""
 
 DRY_FRICTION = 0.5
 """Friction of each joint over its inertia [rad/s^2 or m/s^2]; the node does not know it."""

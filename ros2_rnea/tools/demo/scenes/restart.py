@@ -28,7 +28,7 @@ DURATION = 2.0 * EASING
 """Duration of the motion [s]: it is over when the driver is back, and ends where that begins."""
 
 WATCHED = 1.5
-"""How long is watched what happens after the node has found the new driver [s]."""
+"""Time for which the arm is watched after the node has found the new driver [s]."""
 
 UNTIMED = {'states_answered': 0, 'engine_ticks': 0}
 """Delays while driver and node discover each other are not a fault of the machine."""

@@ -30,13 +30,13 @@ STOPS = 2.6
 """Time since the start of the motion [s]: the arm is in full swing."""
 
 BRAKING = 0.3
-"""How long the arm takes to come to rest [s]."""
+"""Time that the arm takes to come to rest [s]."""
 
 DURATION = 5.2
 """Duration of the motion that is given up [s]."""
 
 WATCHED = 1.6
-"""How long is watched what happens after the stop [s]."""
+"""Time for which the arm is watched after the stop [s]."""
 
 COMMAND_MARGIN = 1.2
 """Factor on the rate of the commands, as cycle times and measured states vary."""
