@@ -34,7 +34,7 @@ from ros2_rnea.dynamics import (
     rnea,
 )
 from ros2_rnea.dynamics.parameters import ARMATURE
-from ros2_rnea.dynamics.quantity import (
+from ros2_rnea.dynamics.quantity_definition import (
     ALL,
     DynamicsInputs,
     GRAVITY_FIELD,

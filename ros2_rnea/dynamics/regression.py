@@ -29,7 +29,7 @@ import hashlib
 
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.quantities import inverse_dynamics
-from ros2_rnea.dynamics.quantity import ALL, DynamicsInputs, Numbers, Quantity, WRENCHES
+from ros2_rnea.dynamics.quantity_definition import ALL, DynamicsInputs, Numbers, Quantity, WRENCHES
 from ros2_rnea.dynamics.regressor import regressor
 from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Number

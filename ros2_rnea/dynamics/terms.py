@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from ros2_rnea.dynamics import rnea
 from ros2_rnea.dynamics.friction import FRICTION_NUMBERS, friction_slope, joint_friction
 from ros2_rnea.dynamics.parameters import ARMATURE
-from ros2_rnea.dynamics.quantity import (
+from ros2_rnea.dynamics.quantity_definition import (
     DynamicsInputs,
     GRAVITY_FIELD,
     INERTIA,

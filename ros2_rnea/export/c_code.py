@@ -29,7 +29,7 @@ import re
 from string import Template
 
 import numpy as np
-from ros2_rnea.dynamics.quantity import DynamicsInputs, Quantity, WRENCHES
+from ros2_rnea.dynamics.quantity_definition import DynamicsInputs, Quantity, WRENCHES
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.export.model import meaning, Model
 from ros2_rnea.export.tape import INPUTS

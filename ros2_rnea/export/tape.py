@@ -31,7 +31,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from ros2_rnea import spatial
-from ros2_rnea.dynamics.quantity import WRENCHES
+from ros2_rnea.dynamics.quantity_definition import WRENCHES
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels.graph import (
     ADD,

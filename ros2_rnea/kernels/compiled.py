@@ -36,7 +36,7 @@ import weakref
 
 import numpy as np
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
-from ros2_rnea.dynamics.quantity import Quantity
+from ros2_rnea.dynamics.quantity_definition import Quantity
 from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels import llvm, machine
 from ros2_rnea.kernels.cache import key_of, ObjectCache, open_cache

@@ -21,7 +21,7 @@ import os
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from ros2_rnea.dynamics.quantity import Quantity
+from ros2_rnea.dynamics.quantity_definition import Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, machine
 from ros2_rnea.kernels.compiled import (

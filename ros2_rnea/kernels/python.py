@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 from ros2_rnea import spatial
-from ros2_rnea.dynamics.quantity import Quantity
+from ros2_rnea.dynamics.quantity_definition import Quantity
 from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels.compiled import identity, signature
 from ros2_rnea.kernels.graph import (

@@ -27,7 +27,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, ParameterLayout
-from ros2_rnea.dynamics.quantity import (
+from ros2_rnea.dynamics.quantity_definition import (
     DynamicsInputs,
     INERTIA,
     Quantity,

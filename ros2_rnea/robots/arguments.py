@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from ros2_rnea.dynamics.quantity import DynamicsInputs
+from ros2_rnea.dynamics.quantity_definition import DynamicsInputs
 from ros2_rnea.dynamics.wrenches import body_forces, Frame, WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.tree import Tree

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import RobotParameters
-from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity, WRENCHES
+from ros2_rnea.dynamics.quantity_definition import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, CompilerError, did_you_mean

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.dynamics import quantities, regressor, rnea, terms
 from ros2_rnea.dynamics.parameters import RobotParameters
-from ros2_rnea.dynamics.quantity import GRAVITY_FIELD, Quantity, WRENCHES
+from ros2_rnea.dynamics.quantity_definition import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.kernels.call import TAKES_NO_ARGUMENTS

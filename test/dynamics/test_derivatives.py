@@ -25,7 +25,7 @@ import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.friction import FRICTION_NUMBERS, friction_slope, joint_friction
 from ros2_rnea.dynamics.quantities import INVERSE_DYNAMICS
-from ros2_rnea.dynamics.quantity import DynamicsInputs
+from ros2_rnea.dynamics.quantity_definition import DynamicsInputs
 from ros2_rnea.kernels.tracing import trace, Variant
 from ros2_rnea.spatial import Force, Vector
 from small_robots import joint, link, robot

@@ -22,7 +22,7 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
-from ros2_rnea.dynamics.quantity import INERTIA, WRENCHES
+from ros2_rnea.dynamics.quantity_definition import INERTIA, WRENCHES
 from ros2_rnea.kernels.graph import Symbol
 from ros2_rnea.kernels.tracing import (
     arrays,

@@ -30,7 +30,7 @@ from random_robots import random_tree
 from repository import PACKAGE
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.dynamics.quantities import LINK_JACOBIAN
-from ros2_rnea.dynamics.quantity import Quantity, WRENCHES
+from ros2_rnea.dynamics.quantity_definition import Quantity, WRENCHES
 from ros2_rnea.export.model import Model, model_of, quantities_of, traces_of
 from ros2_rnea.export.tape import INPUTS
 from ros2_rnea.kernels.tracing import Trace
