@@ -33,6 +33,7 @@ from ros2_rnea.dynamics import (
     regressor,
     rnea,
 )
+from ros2_rnea.dynamics.joint_momentum import momentum_and_turning
 from ros2_rnea.dynamics.parameters import ARMATURE
 from ros2_rnea.dynamics.quantity_definition import (
     ALL,
@@ -45,10 +46,10 @@ from ros2_rnea.dynamics.quantity_definition import (
     vector,
     WRENCHES,
 )
+from ros2_rnea.dynamics.rotors import rotor_effort
 from ros2_rnea.dynamics.terms import (
     at_rest,
     gravity,
-    inertial_effort,
     joint_efforts,
     sum_of,
     TERMS,
@@ -84,13 +85,10 @@ def joint_momentum(tree: Tree, given: DynamicsInputs) -> Numbers:
 
     :return: two rows of nv numbers [Nm s or N s, and Nm or N].
     """
-    C = coriolis.coriolis_matrix(tree, given.q, given.qd)
-    turned = [sum((row[k] * rate for row, rate in zip(C, given.qd)), 0.0)
-              for k in range(tree.nv)]
+    of_links, turning = momentum_and_turning(tree, given.q, given.qd)
     holding = sum_of(gravity(tree, given), *joint_efforts(
         tree, replace(given, qdd=at_rest(tree))))
-    momentum = inertial_effort(tree, replace(given, qdd=given.qd))
-    return [momentum, _difference(turned, holding)]
+    return [sum_of(of_links, rotor_effort(tree, given.qd)), _difference(turning, holding)]
 
 
 def effort_derivatives(tree: Tree, given: DynamicsInputs) -> Numbers:
