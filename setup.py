@@ -148,6 +148,7 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
+        (f'share/{NAME}/cmake', ['cmake/ros2_rneaConfig.cmake']),
         (f'share/{NAME}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{NAME}/config', sorted(glob('config/*.*'))),
         (f'share/{NAME}/config/security', sorted(glob('config/security/*.xml'))),

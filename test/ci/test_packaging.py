@@ -111,7 +111,8 @@ def test_wheel_carries_everything(wheel: Path):
                 for pattern in ['*.py', '*.pyi', '*.urdf', 'py.typed', 'tape.[ch]']
                 for path in PACKAGE.rglob(pattern)}
     expected |= {f'{data}/share/ros2_rnea/{path.relative_to(ROOT)}'
-                 for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.*')]}
+                 for path in [*ROOT.glob('launch/*.launch.py'), *ROOT.glob('config/*.*'),
+                              *ROOT.glob('cmake/*.cmake')]}
     expected |= {f'{data}/lib/ros2_rnea/{name}' for name in EXECUTABLES}
     expected |= {f'{data}/share/ros2_rnea/package.xml',
                  f'{data}/share/ament_index/resource_index/packages/ros2_rnea'}

@@ -1,0 +1,73 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+# ros2_rnea_generate(TARGET URDF [PREFIX name] [FLOAT] [OPTIONS option ...])
+#
+# Adds a static library TARGET with the dynamics of a robot.  `export --c` writes its source in C
+# when the target is built, and again when the URDF or the file of an option has changed.
+#
+#   URDF     a URDF or xacro file
+#   PREFIX   what all names in C begin with, and the header: <PREFIX>.h; by default TARGET
+#   FLOAT    float in place of double
+#   OPTIONS  further options of export, such as --payload-link tool0 or --parameters arm.yaml;
+#            `ros2 run ros2_rnea export --help` explains them
+#
+# In a package:
+#
+#   find_package(ros2_rnea REQUIRED)
+#   ros2_rnea_generate(my_arm urdf/my_arm.urdf OPTIONS --quantities inverse_dynamics,gravity)
+#   target_link_libraries(my_controller PRIVATE my_arm)
+#
+# Python3_EXECUTABLE, where it is set, is the interpreter in which ros2_rnea is installed.
+function(ros2_rnea_generate TARGET URDF)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FLOAT" "PREFIX" "OPTIONS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ros2_rnea_generate does not know ${arg_UNPARSED_ARGUMENTS}: options of "
+                        "export follow OPTIONS")
+  endif()
+  if(NOT arg_PREFIX)
+    set(arg_PREFIX ${TARGET})
+  endif()
+  set(python ${Python3_EXECUTABLE})
+  if(NOT python)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(python ${Python3_EXECUTABLE})
+  endif()
+  get_filename_component(urdf ${URDF} ABSOLUTE)
+  set(files ${urdf})
+  foreach(option ${arg_OPTIONS})
+    get_filename_component(file ${option} ABSOLUTE)
+    if(EXISTS ${file} AND NOT IS_DIRECTORY ${file})
+      list(APPEND files ${file})
+    endif()
+  endforeach()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET})
+  set(written ${folder}/${arg_PREFIX}.c ${folder}/${arg_PREFIX}.h)
+  set(float $<$<BOOL:${arg_FLOAT}>:--float>)
+  add_custom_command(
+    OUTPUT ${written}
+    COMMAND ${python} -m ros2_rnea.offline.commands.export ${urdf} --c ${folder}
+            --prefix ${arg_PREFIX} ${float} ${arg_OPTIONS}
+    DEPENDS ${files}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    COMMENT "Generating the dynamics of ${URDF}"
+    COMMAND_EXPAND_LISTS
+    VERBATIM)
+  add_library(${TARGET} STATIC ${written})
+  target_include_directories(${TARGET} PUBLIC ${folder})
+  set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(UNIX)
+    target_link_libraries(${TARGET} PUBLIC m)
+  endif()
+endfunction()
