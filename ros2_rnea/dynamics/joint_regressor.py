@@ -27,8 +27,8 @@ from ros2_rnea.spatial import Number
 
 JointColumn = Callable[[Number, Number, float], Number]
 """
-From velocity [rad/s or m/s], acceleration and a speed that belongs to the number, to the effort of
-a coordinate for a number of 1 [Nm or N].
+A function from velocity [rad/s or m/s], acceleration and a speed that belongs to the number, to
+the effort of a coordinate for a number of 1 [Nm or N].
 
 The speed is the Stribeck velocity, or else that at which the sign of the velocity is rounded off;
 0 is SIGN_WIDTH.

@@ -313,9 +313,7 @@ FRICTION_LAW = (
         'stribeck_velocity', 'Velocity at which about half of breakaway_friction is left',
         'rad/s or m/s', of_one_coordinate=True),
 )
-"""
-Parameters that refine the friction of a joint.  No description has them: they must be identified.
-"""
+"""Refinements of the friction of a joint.  No description has them: they must be identified."""
 
 REFLECTED_INERTIA = DynamicsParameter(
     'armature', 'Reflected rotor inertia (that of the rotor times the gear ratio squared)',

@@ -12,8 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The joints that close the loops of a robot, as plain data from code or from a YAML file next to the
-URDF.
+Joints that close a robot's loops: plain data, from code or a YAML file next to the URDF.
 
 URDF describes trees only; this is what it leaves out::
 

@@ -128,9 +128,7 @@ def with_joint_number(body: Body, name: str, value: float) -> Body:
 
 @dataclass(frozen=True, eq=False)
 class LinkFrame:
-    """
-    The place of a link: the body that carries it, and X from that body's frame to the link's.
-    """
+    """A link's place: the body that carries it, and X from that body's frame to the link's."""
 
     body: int
     X_body_to_link: Transform
