@@ -113,7 +113,7 @@ vector_of_floats(PyObject *sequence, const Shape *shape)
 {
 #ifdef Py_GIL_DISABLED
     if (!PyTuple_CheckExact(sequence)) {
-        return NULL;  /* another thread could change a list meanwhile */
+        return NULL;  /* another thread could change a list here */
     }
 #endif
     if (shape->ndim != 1 || PySequence_Fast_GET_SIZE(sequence) != shape->sizes[0]) {
@@ -123,7 +123,7 @@ vector_of_floats(PyObject *sequence, const Shape *shape)
     if (vector == NULL) {
         return NULL;
     }
-    /* No Python code runs from here on, so that the sequence stays as it is. */
+    /* No Python code runs from here on: the sequence stays as it is. */
     double *values = PyArray_DATA((PyArrayObject *)vector);
     Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence);
     Py_ssize_t copied = 0;
@@ -551,7 +551,7 @@ kernel_call_traverse(PyObject *object, visitproc visit, void *arg)
     return 0;
 }
 
-/* Nobody else can reach the object now, but finalizers that run meanwhile may: is_cleared(). */
+/* Nobody else can reach the object now, but finalizers that this runs may: is_cleared(). */
 static int
 kernel_call_clear(PyObject *object)
 {

@@ -167,7 +167,7 @@ class PythonKernelCall:
 
 CONVENTION = 1
 """
-How a kernel is called: the arguments of KernelCall and of the machine code.
+Version of the call of a kernel: the arguments of KernelCall and of the machine code.
 
 The extension has the same number.  Raise both with every change: an extension that was built for
 other modules, and is found next to these, is then not used.

@@ -121,9 +121,7 @@ class CompiledKernels:
             self.kernel('one', quantity, variant), self._shapes(quantity, variant), parameters)
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """
-        Return such a function for many states: all arrays but the parameters have rows of states.
-        """
+        """Return a function for many states: all arrays but the parameters have rows of states."""
         rows = rows_call(
             self.kernel('rows', quantity, variant), self._shapes(quantity, variant), parameters)
         width = machine.host().width

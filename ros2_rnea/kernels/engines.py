@@ -79,9 +79,7 @@ class Kernels(Protocol):
     def rows(
             self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
             ) -> Callable[..., bool]:
-        """
-        Return such a function for many states: all arrays but the parameters have rows of states.
-        """
+        """Return a function for many states: all arrays but the parameters have rows of states."""
 
     def cached(self, spec: KernelSpec) -> bytes | None:
         """Return what :meth:`code` does if nothing has to be compiled for it; else None."""

@@ -96,9 +96,7 @@ class PythonKernels:
         return call
 
     def rows(self, quantity: Quantity, variant: Variant, parameters: Array) -> Function:
-        """
-        Return such a function for many states: all arrays but the parameters have rows of states.
-        """
+        """Return a function for many states: all arrays but the parameters have rows of states."""
         function = self._function(quantity, variant)
 
         def call(*arrays: Array) -> bool:
