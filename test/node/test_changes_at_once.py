@@ -148,6 +148,7 @@ def test_two_robots_left_of_three_publishers_stay_undecided(bare, publisher_of, 
     late, takes_all = [], []
 
     class Slow(InverseDynamicsNode):
+
         def _on_description(self, message):
             if takes_all or message.data != OTHER:
                 super()._on_description(message)
