@@ -51,10 +51,10 @@ class Level(Enum):
     """Everybody, before the first effort."""
 
     ARM = 'arm'
-    """Those whose arm, controller or task needs it."""
+    """Users whose arm, controller or task needs it."""
 
     EXPERT = 'expert'
-    """Those who have measured that the default does not fit."""
+    """Users who have measured that the default does not fit."""
 
 
 @dataclass(frozen=True)

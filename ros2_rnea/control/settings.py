@@ -551,7 +551,7 @@ class Settings:
     """The controlled joints whose position or velocity another active controller commands, or the
     drives control.  The node moves all others *alone*."""
     rules: ControllerRules = ControllerRules()
-    """By which the controller follows trajectories."""
+    """The rules by which the controller follows trajectories."""
 
     def __post_init__(self) -> None:
         for each in _DECLARED:

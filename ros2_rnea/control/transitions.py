@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a transition changes beside the state: the hand-over that begins, and what is forgotten."""
+"""What a transition changes besides the state: the hand-over, and what is forgotten."""
 
 from __future__ import annotations
 

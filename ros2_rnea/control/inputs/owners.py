@@ -48,7 +48,7 @@ MAX_SOURCES = 16
 """Maximum number of sources that are kept, apart from those that own a joint."""
 
 MAX_NAMED = 8
-"""No more joints of a source are named."""
+"""Maximum number of joints of a source that are named."""
 
 
 @dataclass(eq=False)

@@ -27,7 +27,7 @@ MAX_DISORDER = 30
 It is limited to twice this: 30 stamps in order are enough after any disorder."""
 
 MAX_REPETITIONS = 50
-"""More equal stamps one after the other are not those of publishers that share a clock."""
+"""Maximum number of successive equal stamps of publishers that share a clock."""
 
 
 @dataclass

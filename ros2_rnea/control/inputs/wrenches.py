@@ -30,7 +30,7 @@ from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Vector
 
 SETTLING = 7.0
-"""After so many time constants, a low-pass filter is within 0.1 % of a constant signal."""
+"""Number of time constants after which a low-pass filter is within 0.1 % of a constant signal."""
 
 LARGEST_WRENCH = 1e9
 """Bound of the norms of accepted wrenches [N, Nm]: no sum of them overflows."""

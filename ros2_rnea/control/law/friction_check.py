@@ -33,7 +33,7 @@ MAX_FRICTION = 1.0
 """No friction that is sent may become a larger share of an effort limit than this."""
 
 SPEED_WITHOUT_LIMIT = 0.1
-"""Up to this speed friction is computed for a joint without a velocity limit [rad/s or m/s]."""
+"""Speed up to which friction of a joint without velocity limit is computed [rad/s or m/s]."""
 
 SPEEDS_OF_FRICTION = 16
 """Speeds in each direction at which friction is computed, from the least to the largest."""

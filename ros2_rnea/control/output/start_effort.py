@@ -31,10 +31,10 @@ class Receiver(Enum):
     """What is known of the process that receives the commands, usually a controller manager."""
 
     SAME = 'the same'
-    """It received the last recorded command, and has not been restarted since."""
+    """The receiver got the last recorded command, and has not been restarted since."""
 
     NEW = 'a new one'
-    """It has started after the last recorded command or after this node, and holds nothing."""
+    """The receiver started after the last recorded command or this node, and holds nothing."""
 
     HANDED_OVER = 'one to which another controller hands over the arm'
     """Another controller holds the arm until the first command is received."""
@@ -43,7 +43,7 @@ class Receiver(Enum):
     """No controller is active, and the arm holds itself until the first command is received."""
 
     ZEROED = 'the same, in which a controller wrote zero'
-    """It has received commands, but a controller has written zero since, when deactivated."""
+    """The receiver got commands, but a controller has written zero since, when deactivated."""
 
     SUPPORTED = 'one beside which another controller holds the arm'
     """The commands are added to the effort of drives that hold a position; none was received."""
@@ -52,7 +52,7 @@ class Receiver(Enum):
     """Nobody receives commands, as in a simulation that begins."""
 
     UNKNOWN = 'an unknown one'
-    """It may hold something else than the last recorded command."""
+    """The receiver may hold something other than the last recorded command."""
 
 
 HANDING_OVER = (Receiver.HANDED_OVER, Receiver.ARM_HOLDS_ITSELF)

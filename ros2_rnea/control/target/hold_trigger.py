@@ -27,7 +27,7 @@ from enum import IntEnum
 
 DELAY = 0.2
 """
-How long after such an event the effort is replaced [s].
+Time after such an event at which the effort is replaced [s].
 
 A program that sends its next goal at once is not disturbed: its goal has become known by then.
 """

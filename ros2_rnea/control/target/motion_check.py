@@ -25,7 +25,7 @@ from ros2_rnea.trajectories.ros_time import RosTime
 from ros2_rnea.trajectories.trajectory import Array, differentiated, Trajectory
 
 SAMPLES = 2000
-"""About how many instants of a motion are looked at."""
+"""Approximate number of instants of a motion that are checked."""
 
 FEWEST, MOST = 3, 65
 """Fewest and most of them in a segment."""
@@ -34,7 +34,7 @@ POSITION_MARGIN = 1e-3
 """Distance that a motion may go beyond the range of a joint [rad or m], as points are rounded."""
 
 VELOCITY_MARGIN = 0.02
-"""By which share a motion may exceed a velocity limit, as points are rounded."""
+"""Share by which a motion may exceed a velocity limit, as points are rounded."""
 
 
 class MotionCheck(NamedTuple):
