@@ -23,7 +23,7 @@ from ros2_rnea.offline.audit.findings import Finding
 from ros2_rnea.robots.robot import Robot
 
 ACCELERATION = 10.0
-"""At which the effect of an inertia is told [rad/s^2]: a brisk motion of an arm."""
+"""Acceleration at which the effect of an inertia is told [rad/s^2]: a brisk motion of an arm."""
 
 
 def with_effect(finding: Finding, robot: Robot) -> Finding:

@@ -39,9 +39,7 @@ POINT = 1e-6
 """A body with a smaller radius of gyration than this [m] is a point mass."""
 
 NEGLIGIBLE = 1e-4, 1e-6
-"""
-Placeholders: masses below the first, and inertias below the second [m^2], times the robot's mass.
-"""
+"""Placeholders have masses [1] and inertias [m^2] below these, times the robot's mass."""
 
 LIGHTEST, DENSEST = 10.0, 22_600.0
 """Range of plausible densities [kg/m^3]: expanded foam has 15, osmium 22 600."""

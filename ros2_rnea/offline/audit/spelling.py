@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Findings about names in a URDF that are ignored, beside names that are read."""
+"""Findings about attributes and elements of a URDF that are not read."""
 
 from __future__ import annotations
 

@@ -70,8 +70,8 @@ def joint_position(text: str) -> tuple[str, tuple[float, ...]]:
 
 PAYLOAD = 'LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]]'
 """
-How a payload is told: the link that carries it, mass [kg], centre of mass in the link's frame [m],
-and inertia about the centre [kg m^2].
+Form of a payload: the link that carries it, mass [kg], centre of mass in the link's frame [m], and
+inertia about the centre [kg m^2].
 """
 
 

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The points to insert so that linear interpolation is near the effort of the motion."""
+"""The points to insert for linear interpolation to be near the effort of the motion."""
 
 from __future__ import annotations
 

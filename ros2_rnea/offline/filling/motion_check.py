@@ -326,7 +326,7 @@ def _time_scaling(
 
 
 _ORDERS = {POSITION: 0, VELOCITY: 1, ACCELERATION: 2, JERK: 3}
-"""By which power of the times' factor a quantity is divided."""
+"""Power of the times' factor by which a quantity is divided."""
 
 
 def _at(polynomials: Array, times: Array) -> Array:

@@ -49,7 +49,7 @@ NORMAL = 1.4826
 """The standard deviation of normal numbers by the median of their magnitudes."""
 
 FEWEST = 100
-"""From fewer averages, nothing is told."""
+"""Fewer averages tell nothing."""
 
 RESOLUTION = 1e-3
 """The smallest deviation that counts, as a share of the effort's RMS."""

@@ -50,7 +50,7 @@ The probability that any cause is found in recordings in which all is right.  Fr
 """
 
 TELLS_APART = 2.0 * np.log(1.0 / FALSE_ALARMS)
-"""By how much the criterion of two causes differs where the data tells which of them it is."""
+"""Difference between the criteria of two causes from which the data tells them apart."""
 
 ITERATIONS = 30
 CONVERGED = 1e-6

@@ -45,7 +45,7 @@ ROWS = 2000
 """Number of instants that are enough, evenly over the recording."""
 
 ROWS_A_COLUMN = 3
-"""With fewer instants for each column, no delay is estimated."""
+"""Minimum number of instants for each column with which a delay is estimated."""
 
 SIGNIFICANT = 10.0
 """
@@ -55,14 +55,10 @@ of one joint than with that of all.
 
 COMMON, BY_JOINT = 'common', 'joint'
 WAYS = (COMMON, BY_JOINT)
-"""
-Ways to remove delay: the same one from the efforts of all joints, or one of its own from each.
-"""
+"""Ways to remove delays: one from the efforts of all joints, or one of its own from each."""
 
 MAX_ROUNDS = 10
-"""
-Maximum number of times that the common delay is estimated without joints that have their own.
-"""
+"""Maximum number of estimates of the common delay without the joints that have their own."""
 
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
 _ROUNDING = 1e-12  # share of an effort's power that no residual is below

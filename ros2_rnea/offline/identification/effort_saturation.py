@@ -38,10 +38,10 @@ MAX_BEYOND = 0.1
 """Share of the samples at a bound that may be wrong ones beyond it."""
 
 FEWEST_VALUES = 20
-"""With fewer different efforts, nothing tells a step of the sensor from a bound."""
+"""Fewer different efforts do not tell a step of the sensor from a bound."""
 
 FEWEST_SAMPLES = 50
-"""In motion and between the bounds, from which the others are predicted."""
+"""Minimum number of samples in motion and between the bounds, to predict the others from."""
 
 MAX_SAMPLES = 4000
 """The most samples that are used: of more, every second, third ... one is."""

@@ -51,8 +51,10 @@ from ros2_rnea.robots.robot import Robot
 from scipy.optimize import minimize
 
 Clearance = Callable[[Array], Array]
-"""From q (N, nq) to the least distance between what must not touch, shape (N,) [m]; it may be
-cut off at more than what is demanded."""
+"""
+A function from q (N, nq) to the least distance between what must not touch, shape (N,) [m]; it may
+be cut off at more than what is demanded.
+"""
 
 POSITION, VELOCITY, ACCELERATION, EFFORT = range(4)
 """The rows of :meth:`.AllowedMotion.shares`."""
@@ -73,7 +75,7 @@ _TIGHTER = 0.98
 """The optimization stays within this share of what is allowed; its result may exceed that."""
 
 _SMALLER, _SMALLEST = 0.98, 1e-3
-"""By what a motion is made smaller step by step, and where that ends."""
+"""Factor by which a motion is made smaller step by step, and where that ends."""
 
 _POSES = 200
 """Random poses among which one to start from is searched."""

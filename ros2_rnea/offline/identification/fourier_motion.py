@@ -35,7 +35,7 @@ from ros2_rnea.robots.arguments import Array
 from scipy.linalg import block_diag, null_space
 
 FEWEST_HARMONICS = 2
-"""With one harmonic, nothing moves that starts and ends at rest."""
+"""Minimum number: no motion of one harmonic starts and ends at rest."""
 
 
 @dataclass(frozen=True, eq=False)

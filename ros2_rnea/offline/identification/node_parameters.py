@@ -34,7 +34,7 @@ from ros2_rnea.robots.adjustable_robot import ADJUSTABLE
 import yaml
 
 DIGITS = 9
-"""More digits of a number are not written; no identification has that many that count."""
+"""Number of digits that are written; no identification has more that count."""
 
 CONTACT = 3.0
 """A contact is an effort that is so many times what the model leaves without one (RMS)."""

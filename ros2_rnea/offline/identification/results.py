@@ -111,9 +111,7 @@ class JointFriction:
     stribeck_velocity: float = 0.0
 
     def numbers(self) -> dict[str, float]:
-        """
-        Return this friction as numbers of a joint, by the names that bodies and the node have.
-        """
+        """Return this friction as joint numbers, by the names that bodies and the node have."""
         backward = self.viscous if self.viscous_backward is None else self.viscous_backward
         damping = min(self.viscous, backward)
         return {

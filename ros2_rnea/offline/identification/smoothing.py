@@ -37,7 +37,7 @@ ORDER = 4
 """Order of the Butterworth filter, which is applied forward and backward."""
 
 SETTLED = 3.0
-"""After so many inverse cut-offs, 0.1 % is left of what a filter's start has disturbed."""
+"""Number of inverse cut-offs after which 0.1 % of the disturbance by a filter's start is left."""
 
 STENCIL = 7
 """Derivatives are those of the polynomial through so many neighbours: an error of sixth order."""

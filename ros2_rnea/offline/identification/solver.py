@@ -67,7 +67,7 @@ error; that step gains all of it but its square.
 """
 
 PRIOR_DECAY = 0.1
-"""By which factor the weight of the prior falls at a time."""
+"""Factor by which the weight of the prior falls at a time."""
 
 MAX_STEPS = 100
 """The most steps of a Newton method, which takes some ten."""

@@ -57,7 +57,7 @@ MAX_SAMPLES = 2**15
 """The most samples in which a period is searched: every second, third ... of more."""
 
 FEWEST_RECORDINGS = 3
-"""From fewer, nothing is told about how much recordings differ."""
+"""Fewer recordings tell nothing about how much recordings differ."""
 
 LONGEST_PERIOD = 0.75
 """The longest period, as a share of the recording: the rest has to be a repetition."""

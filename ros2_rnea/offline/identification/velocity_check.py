@@ -23,7 +23,7 @@ import numpy as np
 from ros2_rnea.offline.identification.smoothing import AT_REST
 
 TOLERANCE = 0.05
-"""By how much, as a share, the ratio of velocity and derivative may differ from what it should."""
+"""Share by which the ratio of velocity and derivative may differ from what it should be."""
 
 ALIKE = 0.9
 """Velocities and derivatives that correlate less are those of different motions."""

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Figures of a model for the report, beside the findings."""
+"""Figures of a model for the report, in addition to the findings."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from ros2_rnea.robots.robot import Robot
 from ros2_rnea.trajectories.trajectory import Array
 
 _SCALES = ('default_velocity_scaling_factor', 'default_acceleration_scaling_factor')
-"""With which MoveIt plans unless a request says otherwise; they are no limits."""
+"""Factors with which MoveIt plans unless a request says otherwise; they are no limits."""
 
 _MAGNITUDES = {'velocity': 'max_velocity', 'acceleration': 'max_acceleration', 'jerk': 'max_jerk',
                'effort': 'max_effort'}

@@ -46,7 +46,7 @@ MAX_POINTS = 1200
 """The most samples that are drawn: of a longer recording, every second, third ... one is."""
 
 PAUSE = 0.02
-"""Between two recordings, as a share of the time that is drawn."""
+"""Gap between two recordings, as a share of the time that is drawn."""
 
 
 class JointPictures:
