@@ -49,7 +49,7 @@ LOAD_SHARE = 0.12
 """The most that an arm picks up, as a share of its mass; a lighter one is pushed less, too."""
 
 LOAD_CENTER = (0.02, 0.01, 0.05)
-"""From the origin of the tip's frame, in its axes [m]."""
+"""The load's centre of mass from the origin of the tip's frame, in its axes [m]."""
 
 LOAD_SIZE = 0.1
 """Edge of the cube that is picked up [m]."""
@@ -78,7 +78,7 @@ RATE_MARGIN = 1.4
 
 PUSH_PERIOD, CYCLE = 0.01, 0.002
 """
-Between two changes of the push, and between two efforts of the node [s].
+Time between two changes of the push, and between two efforts of the node [s].
 
 The effort for a push that has changed comes with one command.
 """

@@ -32,7 +32,7 @@ FULL_RATE = 500.0
 """Rate of joint states, where the machine is fast enough [Hz]."""
 
 LOWER_RATES = (250.0, 125.0)
-"""Those that are tried otherwise [Hz]."""
+"""Rates that are tried otherwise [Hz]."""
 
 QUEUED = 25
 """Maximum number of efforts that arrive together, because the recording process had to wait."""

@@ -45,7 +45,7 @@ from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
 DIAGNOSTICS_PERIOD = 1.1
-"""In which the node publishes what it has counted [s]."""
+"""Period in which the node publishes what it has counted [s]."""
 
 TRACKING = 'tracking'
 """The name of the scene that is made of phases."""

@@ -28,16 +28,16 @@ from ros2_rnea.tools.demo.processes import Children
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
 POINT_SPACING = 0.02
-"""Between two points of the trajectories [s]."""
+"""Time between two points of the trajectories [s]."""
 
 LEAD = 0.5
-"""By which trajectories are stamped ahead [s]."""
+"""Time by which trajectories are stamped ahead [s]."""
 
 SETTLING = 0.7
 """Time for the arm to come to rest before each motion [s]."""
 
 MOMENT = round(1e9 * PUSH_PERIOD)
-"""Between two looks at what is to be done [ns]."""
+"""Time between two looks at what is to be done [ns]."""
 
 Meanwhile = Callable[[float], None]
 """Called again and again with the time since the start of a motion [s]."""

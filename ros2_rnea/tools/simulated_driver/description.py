@@ -73,7 +73,7 @@ class Balanced(NamedTuple):
 
 
 _BALANCED_BEYOND = 1e-6
-"""By which the largest moment stays below the sum of the others, relative to it."""
+"""Share by which the largest moment stays below the sum of the others."""
 
 
 def simplified(urdf: str, with_friction: bool = False) -> tuple[str, tuple[str, ...]]:

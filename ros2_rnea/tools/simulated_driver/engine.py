@@ -32,10 +32,10 @@ STEP = 0.0005
 """Time step of the integration [s]."""
 
 MAX_DECAY = 1.0
-"""By how much damping may slow a joint down in a time step, relative to its speed."""
+"""Share of its speed by which damping may slow a joint down in a time step."""
 
 GRAVITY = (0.0, 0.0, -9.81)
-"""In the axes of the robot's root link [m/s^2]."""
+"""Acceleration of free fall in the axes of the robot's root link [m/s^2]."""
 
 
 class Engine:

@@ -35,7 +35,7 @@ DAMPING_RATIO = 0.7
 
 MIN_SHARE = 0.12
 """
-Of the inertia that a joint feels, what its gains may rely on where the other joints give way.
+Share of the inertia that a joint feels on which its gains may rely where others give way.
 
 Two axes in line feel the whole arm each, but hardly anything against each other; a loop that is
 sampled once a millisecond would then be too strong for its inertia.
@@ -43,7 +43,7 @@ sampled once a millisecond would then be too strong for its inertia.
 
 
 RETURN = 20.0
-"""At which rate the stiffness overcomes the joint's own damping at least [1/s]."""
+"""Least rate at which the stiffness overcomes the joint's own damping [1/s]."""
 
 
 POSES = 100

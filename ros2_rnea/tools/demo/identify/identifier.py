@@ -33,7 +33,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 MODEL_TOPIC = 'model'
-"""From which the node under test takes its description, in place of robot_description."""
+"""Topic from which the node under test takes its description, instead of robot_description."""
 
 TOPIC = '/joint_states'
 

@@ -30,7 +30,7 @@ from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.simulated_driver.description import Load
 
 MASS_ERROR = 0.2
-"""By which the mass and inertia of each link are larger or smaller than described, relatively."""
+"""Share by which mass and inertia of each link are larger or smaller than described."""
 
 LOAD_SHARE = 0.65
 """The payload, as a share of that of the other scenes."""

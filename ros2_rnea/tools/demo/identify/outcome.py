@@ -36,7 +36,7 @@ MIN_IMPROVEMENT = 10.0
 """Ratio of the tracking errors with the description and with the identified model, at 500 Hz."""
 
 LONGEST_UNSEEN = 0.02
-"""From the begin of the push until the estimated wrench is above what it is without one [s]."""
+"""Time from the start of a push until the estimated wrench exceeds that without one [s]."""
 
 LONGEST_STEP = 0.01
 """A step of the effort may be as large as its rate limit allows in this time [s]."""
@@ -45,10 +45,10 @@ FORCE_ERROR = 0.1
 """Largest error of the estimated force, relative to the push."""
 
 SETTLING = 0.3
-"""From the begin of the push until the estimate is to be right [s]."""
+"""Time from the start of the push until the estimate is to be right [s]."""
 
 MARGIN = 1.5
-"""Over the largest estimate without a push, above which a push is seen."""
+"""Factor over the largest estimate without a push, above which a push is seen."""
 
 
 @dataclass(frozen=True)

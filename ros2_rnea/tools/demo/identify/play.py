@@ -47,7 +47,7 @@ from ros2_rnea.tools.demo.stage import Stage
 from ros2_rnea.tools.simulated_driver.engine import Engine
 
 QUIET, PUSHED, AFTERWARDS = 1.0, 1.0, 0.3
-"""Before the push, how long it lasts, and how long is recorded after it [s]."""
+"""Times before, during and after the push that are recorded [s]."""
 
 COMING_INTO_FORCE = 2.0
 """Time for which efforts are recorded once the node uses the identified model [s]."""

@@ -32,4 +32,4 @@ SCENES: dict[str, Callable[[Stage], Episode]] = {
     'stop': stop.play,
     'disable': disable.play,
 }
-"""By the names that the command line takes."""
+"""The scenes by the names that the command line takes."""

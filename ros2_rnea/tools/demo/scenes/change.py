@@ -25,7 +25,7 @@ HAPPENS, TOLD, OVER = 2.8, 5.6, 9.9
 
 COMING_INTO_FORCE = 2.4
 """
-After the change is reported to the node [s].
+Time after the change is reported to the node [s].
 
 It may compile the robot with its load first, and then blends the effort within ``blend_time``.
 """

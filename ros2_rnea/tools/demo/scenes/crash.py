@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The node is killed while it holds the arm, and started again beside a driver that goes on."""
+"""The node is killed while it holds the arm, and started again while its driver goes on."""
 
 from __future__ import annotations
 
