@@ -481,6 +481,23 @@ def test_nor_is_it_after_a_restart_of_the_node(watch):
     assert watch.knows[0] is Receiver.UNKNOWN
 
 
+def test_a_recorder_of_last_week_lets_no_other_one_count(watch):
+    """It is listed in the record among those that received earlier commands."""
+    driver, recorder, other = ((DRIVER, 7), ('echo', 8), ('echo', 9))
+    watch.after(1.0, driver)
+    watch.send(3.0, 4.0)
+    watch.after(1.0, driver, recorder)
+    watch.send(3.0, 4.0)
+    watch.after(1.0, driver)
+    watch.send(3.0, 4.0)
+    watch.start()
+    watch.after(1.0, driver)
+    watch.send(3.0, 4.0)
+    watch.is_sending = False
+    assert not watch.after(60.0, driver, other)
+    assert watch.knows == (Receiver.SAME, (3.0, 4.0))
+
+
 @pytest.mark.parametrize('drivers', [[], [('joint_states', 7)]])
 def test_a_recorder_of_the_same_name_as_another_replaces_nobody(watch, drivers):
     watch.graph.drivers = drivers

@@ -49,11 +49,13 @@ class Process:
 
     :ivar may_be_older: whether it may have started before this node, and then hold an effort.
     :ivar is_driver: whether it publishes the joint states, or has done so.
+    :ivar has_been_there: whether it has been a receiver since this node was started.
     """
 
     may_be_older: bool
     received: Received = Received.NOTHING
     is_driver: bool = False
+    has_been_there: bool = False
 
 
 class ReceiverTable:
@@ -133,6 +135,14 @@ class ReceiverTable:
         """Note that all who are there hold a command of another node."""
         self._replace_last((Received.LAST, Received.RECORDED), self.found)
 
+    def has_lost(self, present: frozenset[str]) -> bool:
+        """
+        Return whether one of the first has gone since this node was started.
+
+        :param present: the processes that receive now.
+        """
+        return any(self.processes[each].has_been_there for each in self.first - present)
+
     def earlier(self) -> Sequence[str]:
         """Return the processes that have received commands, the latest last."""
         return [process for process, row in self.processes.items()
@@ -152,7 +162,7 @@ class ReceiverTable:
 
     def _fill(self, may_be_older: bool) -> None:
         """Add the processes that have been discovered, and forget others that have gone."""
-        there = processes(self.found)
+        receiving = there = processes(self.found)
         matters = may_be_older or len(self.found) > 1
         drivers = self._graph.drivers() if matters else frozenset()
         if may_be_older:
@@ -161,6 +171,7 @@ class ReceiverTable:
             self.processes[process] = Process(may_be_older)
         for process, row in self.processes.items():
             row.is_driver |= process in drivers
+            row.has_been_there |= process in receiving
         if may_be_older or not self._own:  # on a busy machine it may be discovered late
             self._own |= self._graph.own_process()
         for process in self._own & self.processes.keys():

@@ -339,8 +339,9 @@ class Receivers:
         counting = self._drivers()
         if not counting:
             present = processes(self.present)
-            is_added, has_lost_some = bool(present - served - table.first), table.first - present
-            if is_added and has_lost_some and not (is_sending and served & self._first()):
+            is_added = bool(present - served - table.first)
+            goes_on = is_sending and bool(served & self._first())
+            if is_added and table.has_lost(present) and not goes_on:
                 table.first |= present  # one of them may be the driver, started again
             counting = self._first() or present
         return not counting <= served
