@@ -113,7 +113,7 @@ def test_the_node_knows_every_parameter_and_takes_its_value(name):
 
 
 @pytest.mark.parametrize('name', ['gravity_compensation', 'feedforward'])
-def test_a_file_to_begin_with_is_short_and_says_only_what_differs(name):
+def test_a_starter_file_is_short_and_has_no_defaults(name):
     assert len((CONFIG / f'{name}.yaml').read_text(encoding='utf-8').splitlines()) <= 10
     test_a_file_says_only_what_differs_from_the_default(name)
     assert read(node_parameters(name)).settings.mode.value == name
@@ -138,7 +138,7 @@ def test_computed_torque_is_ready_where_the_node_steers(name):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_node_and_controller_have_the_same_joints_in_the_same_order(name):
+def test_node_and_controller_list_their_joints_in_one_order(name):
     values, nodes = node_parameters(name), controllers(name)
     assert nodes[controller_of(name)]['joints'] == values['joints']
 
@@ -158,7 +158,7 @@ def test_the_controller_commands_effort(name):
         assert said['state_interfaces'] == ['position', 'velocity']
 
 
-def test_only_a_controller_that_steers_has_gains_and_none_of_them_integrates():
+def test_only_jtc_effort_has_gains_and_none_integrate():
     with_effort = controllers('jtc_effort')['joint_trajectory_controller']
     assert list(with_effort['gains']) == with_effort['joints']
     assert all(gains['i'] == 0.0 for gains in with_effort['gains'].values())
@@ -167,7 +167,7 @@ def test_only_a_controller_that_steers_has_gains_and_none_of_them_integrates():
 
 
 @pytest.mark.parametrize('rate', [500.0, 1000.0])
-def test_the_gains_are_stable_in_any_pose_of_the_arm_that_they_are_for(rate):
+def test_the_gains_are_stable_in_every_pose(rate):
     with_effort = controllers('jtc_effort')['joint_trajectory_controller']
     p, d = (np.diag([gains[which] for gains in with_effort['gains'].values()]) for which in 'pd')
     robot, generator = Robot.from_urdf(seven_dof_arm()), np.random.default_rng(0)
@@ -288,7 +288,7 @@ class Controller(Node):
 
 @pytest.mark.ros
 @pytest.mark.parametrize('name', NAMES)
-def test_the_node_answers_what_the_arm_needs_and_does_not_add_by_itself(name):
+def test_the_node_adds_only_efforts_that_the_arm_lacks(name):
     urdf, joints = robot_of(name), node_parameters(name)['joints']
     robot = Robot.from_urdf(urdf)
     positions = {joint: min(0.1 * (i + 1), joint_body(robot, joint).limits.upper)

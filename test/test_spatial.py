@@ -166,7 +166,7 @@ def test_rpy_turns_about_fixed_axes_roll_first(rpy):
 
 
 @pytest.mark.parametrize('length', [1.0, 0.5, 30.0])
-def test_a_quaternion_of_any_length_is_the_rotation_of_the_unit_quaternion(length):
+def test_a_quaternion_of_any_length_is_normalized(length):
     axis, angle = np.array([0.6, 0.0, -0.8]), 2.1
     quaternion = length * np.append(math.sin(angle / 2) * axis, math.cos(angle / 2))
     near(dense(rotation_from_quaternion(*quaternion)), rotations.rotation_about(axis, angle))
@@ -189,7 +189,7 @@ def test_sine_and_cosine_of_plain_numbers(ours, theirs, angle):
 # ---- 6-D --------------------------------------------------------------------------------------
 
 
-def test_power_is_the_sum_of_its_rotary_and_its_linear_part():
+def test_power_is_the_sum_of_both_parts():
     v, f = random_motion(), random_force()
     near(v.dot(f), dense(v) @ dense(f))
 
@@ -238,7 +238,7 @@ def test_a_transform_of_forces_is_the_dual():
     near(columns(X.__matmul__, force), np.linalg.inv(matrix_of(X)).T)
 
 
-def test_to_parent_is_the_inverse_for_motions_and_the_transpose_for_forces():
+def test_to_parent_inverts_for_motions_and_transposes_for_forces():
     X = random_transform()
     near(columns(X.to_parent, motion), np.linalg.inv(matrix_of(X)))
     near(columns(X.to_parent, force), matrix_of(X).T)

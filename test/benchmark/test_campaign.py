@@ -91,7 +91,7 @@ def test_peer_that_is_not_installed_is_named_with_the_reason():
     assert result.nanoseconds is None
 
 
-def test_quantity_that_a_peer_has_not_is_named_with_the_reason():
+def test_a_quantity_that_a_peer_lacks_has_a_reason():
     results = run(FakePeer('lazy'), quantity='bias')
     assert results[PINOCCHIO].reason == ''
     assert results['lazy'].reason == 'it is too lazy'

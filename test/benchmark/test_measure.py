@@ -80,7 +80,7 @@ def test_loop_around_the_calls_is_not_counted():
     assert samples['a'] == pytest.approx([100.0] * 3)
 
 
-def test_slow_contender_gets_one_call_a_block_and_a_fast_one_many(clock):
+def test_a_slow_contender_gets_fewer_calls_in_a_block(clock):
     measure({'slow': clock.contender('slow', 10 * BLOCK), 'fast': clock.contender('fast', 100)},
             Settings(rounds=10, block=BLOCK), clock)
     calls = [name for name, _ in clock.history]

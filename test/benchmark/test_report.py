@@ -108,7 +108,7 @@ def test_what_is_asked_is_shown_on_a_busy_machine_too():
         '100', '0.1', '0.09–0.11', '≤', '0.16']
 
 
-def test_who_is_left_out_is_named_with_the_reason_as_it_is():
+def test_the_reason_for_a_left_out_peer_is_not_altered():
     assert '[really]' in '\n'.join(lines(tables.left_out_table(RESULTS)))
 
 

@@ -70,7 +70,7 @@ def test_unknown_robot_is_refused_with_those_that_there_are():
         describe('pandda')
 
 
-def test_robot_of_a_package_that_is_missing_says_what_to_install(monkeypatch):
+def test_a_robot_of_a_missing_package_says_what_to_install(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 

@@ -58,12 +58,12 @@ def test_a_stamp_comes_back_and_is_one_to_ros(stamp):
     (JointLimits(1.0, 1.0, 0.0), JointRange(0.0, 0.5, 0.5)),
     (JointLimits(lower=-1.0), JointRange(0.0, 0.5, 0.5)),
 ])
-def test_a_joint_stays_around_the_middle_of_what_it_may_do(limits, expected):
+def test_the_range_of_a_joint_is_around_its_middle(limits, expected):
     assert joint_range(limits) == expected
 
 
 @pytest.mark.parametrize('name', ['panda', 'talos'])
-def test_no_state_nor_the_trajectory_keeps_the_guard_of_the_bounds_busy(name):
+def test_no_state_or_trajectory_reaches_the_joint_bounds(name):
     model, robot = Robot.from_urdf(example_urdf(EXAMPLES[name].path)), find_robot(name)
 
     def are_reached(joints, positions, velocities):

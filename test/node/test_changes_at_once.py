@@ -211,7 +211,7 @@ def remove_payload(arm):
 
 
 @pytest.mark.parametrize('briefly', [set_gravity, remove_payload])
-def test_a_short_change_does_not_shorten_the_blend_to_a_new_model(arm, briefly):
+def test_a_short_change_does_not_shorten_a_model_blend(arm, briefly):
     arm.changes.set_payload(box(0.001))
     arm.until(lambda: 'box' in arm.node.policy.robot.payloads)
     assert arm.set_parameter('blend_time', 30.0).successful
@@ -222,7 +222,7 @@ def test_a_short_change_does_not_shorten_the_blend_to_a_new_model(arm, briefly):
     assert arm.answer(JOINTS, Q) == pytest.approx(Robot.from_urdf(ARM).gravity(Q), rel=0.1)
 
 
-def test_nor_that_to_a_model_which_it_lets_be_tried_again(arm, monkeypatch):
+def test_a_short_change_does_not_shorten_a_retried_model_blend(arm, monkeypatch):
     assert arm.set_parameter('blend_time', 30.0).successful
     with monkeypatch.context() as patch:
         patch.setattr(WorkerProcess, 'ask', crash)
@@ -233,7 +233,7 @@ def test_nor_that_to_a_model_which_it_lets_be_tried_again(arm, monkeypatch):
     assert arm.answer(JOINTS, Q) == pytest.approx(Robot.from_urdf(ARM).gravity(Q), rel=0.1)
 
 
-def test_settings_that_did_not_fit_have_no_blend_of_a_payload(loaded):
+def test_settings_that_did_not_fit_ignore_a_payload_blend(loaded):
     arm = loaded
     assert arm.set_parameter('blend_time', 30.0).successful
     arm.describe(BROKEN)  # parameters may be meant for that one
@@ -248,7 +248,7 @@ def test_settings_that_did_not_fit_have_no_blend_of_a_payload(loaded):
 # ---- a managed node -----------------------------------------------------------------------------
 
 
-def test_an_active_node_sends_to_a_newer_model_of_its_robot(managed, publisher_of):
+def test_an_active_node_uses_a_newer_model_of_its_robot(managed, publisher_of):
     arm = managed
     publisher_of(arm, 'second').publish(String(data=OTHER))
     arm.until(lambda: "'other_arm'" in arm.told('other robot'))
@@ -311,7 +311,7 @@ def test_a_payload_in_use_starts_no_worker_that_crashes(loaded, monkeypatch):
     assert len(asked) == 1
 
 
-def test_a_notice_about_settings_ends_with_the_robot_they_are_for(arm):
+def test_a_misfit_of_settings_ends_with_their_robot(arm):
     with answers_held():
         arm.node.set_parameters([Parameter(
             'robot_description', value=ARM.replace('effort="100.0"', 'effort="1e4"'))])

@@ -63,14 +63,14 @@ def test_a_bad_description_is_refused_until_a_good_one_comes(arm, often, bad, sa
     arm.until(lambda: not arm.told('robot_description'))
 
 
-def test_a_bad_description_parameter_does_not_keep_the_node_from_starting(bench):
+def test_the_node_starts_with_a_bad_description_parameter(bench):
     arm = bench(joints=JOINTS, robot_description='<robot/>')
     assert arm.refused('robot_description') == 1
     arm.describe(ARM)
     arm.answer(JOINTS, [0.1, 0.2])
 
 
-def test_an_impossible_inertia_is_a_finding_and_with_strict_model_an_error(arm):
+def test_an_impossible_inertia_is_an_error_only_with_strict_model(arm):
     arm.describe(IMPOSSIBLE)
     arm.until(lambda: any(
         value.key == 'model finding 1' and 'upper' in value.value
@@ -112,7 +112,7 @@ def test_a_bad_parameter_is_refused_with_the_reason(bench, name, value, said):
     assert arm.node.get_parameter(name).value == before
 
 
-def test_a_bad_description_in_the_parameter_is_refused_and_the_robot_stays(arm):
+def test_a_bad_description_in_the_parameter_keeps_the_robot(arm):
     assert arm.set_parameter('robot_description', '<robot name="x"/>').successful  # it is text
     assert 'link' in arm.told('robot_description')
     arm.answer(JOINTS, [0.1, 0.2])
@@ -190,7 +190,7 @@ def test_damping_and_friction_of_joints_count_over_the_description(arm):
     assert friction(arm) == pytest.approx([0.0, 3.0], rel=0.01)
 
 
-def test_the_friction_of_the_description_is_left_out_unless_it_is_asked_for(bench):
+def test_friction_of_the_description_is_used_only_on_request(bench):
     arm = bench(joints=JOINTS, friction_from='none', friction__elbow=3.0)
     arm.describe(ARM)
     assert friction(arm) == pytest.approx([0.0, 3.0], rel=0.01)
@@ -230,7 +230,7 @@ def test_a_parameter_that_names_nothing_is_said(bench, capfd, name, said):
 
 
 @pytest.mark.parametrize('name', ['spring_stiffness', 'spring_reference'])
-def test_a_joint_of_several_coordinates_has_no_parameter_of_a_spring(bench, name):
+def test_a_joint_of_several_coordinates_has_no_spring_parameters(bench, name):
     rover = bench(state_timeout=9.0)
     rover.describe(ROVER)
     assert rover.node.has_parameter(f'{name}.pan')
@@ -238,7 +238,7 @@ def test_a_joint_of_several_coordinates_has_no_parameter_of_a_spring(bench, name
     assert not rover.node.has_parameter(f'{name}.drive')
 
 
-def test_a_spring_that_the_joint_in_use_cannot_have_is_refused(bench):
+def test_a_description_with_an_impossible_spring_is_refused(bench):
     arm = bench(state_timeout=9.0)
     arm.describe(ROVER.replace('"drive"', '"lift"').replace('"pan"', '"drive"'))
     assert arm.set_parameter('spring_stiffness.drive', 2.0).successful
@@ -250,7 +250,7 @@ def test_a_spring_that_the_joint_in_use_cannot_have_is_refused(bench):
     assert not arm.node.policy.settings.enabled
 
 
-def test_an_error_while_parameters_are_applied_does_not_keep_the_node_enabled(
+def test_the_node_is_disabled_although_other_parameters_fail(
         arm, monkeypatch):
     def fail(*_):
         raise ArgumentError('no such number')
@@ -278,7 +278,7 @@ def test_a_description_and_its_joints_can_be_set_together(arm):
     arm.answer(['swivel', 'elbow'], [0.1, 0.2])
 
 
-def test_a_description_refused_for_the_joints_comes_into_force_with_others(arm):
+def test_a_refused_description_is_used_once_the_joints_fit(arm):
     arm.describe(OTHER)
     assert 'shoulder' in arm.told('robot_description')
     assert arm.set_parameter('joints', ['swivel', 'elbow']).successful
@@ -315,7 +315,7 @@ def test_the_next_robot_declares_what_a_refusal_left_out(bench, capfd):
     assert any(name.endswith('.grip') for name in asked)
 
 
-def test_a_node_without_a_robot_can_be_disabled_and_stays_so(bench):
+def test_a_node_disabled_before_its_robot_stays_disabled(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     assert arm.set_parameter('enabled', False).successful
     arm.describe(ARM)

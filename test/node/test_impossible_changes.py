@@ -126,7 +126,7 @@ def test_friction_that_is_too_large_already_may_become_smaller(arm):
     assert arm.set_parameter('friction.shoulder', 1.0).successful
 
 
-def test_friction_that_is_too_large_is_not_sent_from_now_on(arm):
+def test_terms_with_too_much_friction_are_refused(arm):
     arm.until(lambda: holds(arm))
     assert arm.set_parameter('terms', 'no_gravity_no_friction').successful
     assert arm.set_parameter('friction.elbow', 80.0).successful
@@ -135,7 +135,7 @@ def test_friction_that_is_too_large_is_not_sent_from_now_on(arm):
     assert '2 times its effort limit' in result.reason
 
 
-def test_friction_is_judged_with_the_terms_that_are_set_with_it(arm):
+def test_friction_is_judged_with_terms_of_the_same_request(arm):
     arm.until(lambda: holds(arm))
     assert arm.set_parameter('terms', 'no_gravity_no_friction').successful
     result = arm.node.set_parameters_atomically([
@@ -152,7 +152,7 @@ def test_friction_is_judged_with_the_terms_that_are_set_with_it(arm):
 
 @pytest.mark.parametrize('change', [
     ('damping_positive.elbow', 1e4), ('friction_from', 'description')])
-def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(bench, change):
+def test_a_model_with_too_much_friction_waits_for_a_stop(bench, change):
     arm = bench(joints=JOINTS, state_timeout=1.0, friction_from='none')
     arm.describe(ARM.replace('damping="0.5"', 'damping="1e4"'))
     arm.until(lambda: holds(arm))
@@ -166,7 +166,7 @@ def test_a_model_with_too_much_friction_waits_until_nothing_is_sent(bench, chang
     assert max(abs(arm.node.policy.robot.friction([1.0, 1.0]))) > 1e3
 
 
-def test_a_model_with_too_much_friction_is_used_when_that_is_corrected(bench):
+def test_a_model_is_used_once_its_friction_is_corrected(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0)
     arm.describe(ARM)
     arm.until(lambda: holds(arm))
@@ -184,7 +184,7 @@ def wait_for_settled(arm):
     arm.until(lambda: arm.sends(JOINTS, Q) and arm.is_settled())
 
 
-def test_a_stop_together_with_it_is_accepted_and_the_start_is_refused(arm):
+def test_a_stop_with_impossible_gravity_succeeds_and_the_start_fails(arm):
     arm.until(lambda: holds(arm))
     assert arm.node.set_parameters_atomically([
         Parameter('enabled', value=False), Parameter('gravity', value=[0.0, 0.0, -1e308]),

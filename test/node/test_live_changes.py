@@ -148,7 +148,7 @@ def test_a_payload_that_is_suspicious_is_taken_with_a_word(arm):
     assert '; ' in reply.message and 'grams' in reply.message
 
 
-def test_a_payload_that_the_arm_cannot_hold_is_refused_at_once(arm):
+def test_a_payload_beyond_the_effort_limit_is_refused_at_once(arm):
     """Otherwise it would be removed after the answer, with the model that is built for it."""
     of_a_kilogram = carrying(1.0) - carrying()
     most = min((np.array([100.0, 40.0]) - carrying(3.0)) / of_a_kilogram)  # besides another one
@@ -226,7 +226,7 @@ def test_a_payload_outlives_other_settings_and_descriptions(arm):
     assert sends(arm, carrying(1.0, robot=Robot.from_urdf(heavier)))
 
 
-def test_a_payload_whose_link_has_gone_is_dropped_with_a_word(arm, capfd):
+def test_a_payload_without_its_link_is_removed_and_logged(arm, capfd):
     assert carry(arm, mass=1.0).success
     assert carry(arm, name='sleeve', link='lower', mass=0.5).success
     renamed = ARM.replace('"tool"', '"flange_link"')
@@ -238,7 +238,7 @@ def test_a_payload_whose_link_has_gone_is_dropped_with_a_word(arm, capfd):
     assert sends(arm, carrying(0.5, link='lower'))
 
 
-def test_the_transition_takes_the_time_of_the_request_in_place_of_blend_time(arm):
+def test_the_transition_time_of_a_request_overrides_blend_time(arm):
     assert carry(arm, mass=1.0, transition_time=30.0).success
     assert not sends(arm, carrying(1.0))
     assert drop(arm).success  # within the parameter blend_time, which is zero
@@ -279,7 +279,7 @@ def test_gravity_that_cannot_be_is_refused_with_the_reason(arm, vector, frame, s
     assert list(arm.node.get_parameter('gravity').value) == pytest.approx(DOWN, abs=0.01)
 
 
-def test_without_a_measured_posture_only_the_axes_of_the_root_link_are_known(bench):
+def test_without_a_posture_only_the_root_frame_is_accepted(bench):
     arm = bench(joints=JOINTS)
     assert 'no robot yet' in turn(arm, DOWN).message
     arm.describe(ARM)
@@ -304,7 +304,7 @@ def imu(arm):
     return publisher
 
 
-def test_imu_tells_gravity_where_the_parameter_says_so_and_only_there(arm):
+def test_the_imu_is_used_only_with_gravity_from_imu(arm):
     publisher = arm.peer.create_publisher(Imu, 'imu', 10)
     arm.settle(0.2)
     assert publisher.get_subscription_count() == 0
@@ -333,7 +333,7 @@ def test_an_imu_that_is_silent_is_told(arm, monkeypatch):
     arm.until(lambda: arm.told('gravity_from_imu'))
 
 
-def test_an_imu_with_a_turned_sign_is_refused_and_the_gravity_before_stays(arm, imu):
+def test_an_imu_of_inverted_sign_does_not_change_gravity(arm, imu):
     down = measured(z=-9.81, frame='tool')
     arm.until(lambda: imu.publish(down) or arm.refused('imu'))
     for word in ("'tool'", '[0.0, 0.0, -9.81]', 'gravity_tolerance'):

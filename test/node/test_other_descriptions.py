@@ -130,7 +130,7 @@ def enable(arm, urdf):
     arm.until(lambda: answers(arm, urdf))  # efforts of the fade may be on their way
 
 
-def test_another_robot_does_not_take_over_and_both_publishers_are_named(arm, second):
+def test_a_rival_robot_is_withheld_and_both_publishers_are_named(arm, second):
     publish(arm, second, OTHER)
     assert answers(arm, ARM)
     told = arm.told('other robot')
@@ -173,7 +173,7 @@ def test_another_robot_does_not_take_over_while_states_are_missing(arm, second):
     assert answers(arm, ARM)
 
 
-def test_another_robot_does_not_take_over_while_the_node_is_paused(arm, second):
+def test_a_rival_robot_does_not_take_over_a_paused_node(arm, second):
     publisher = publish(arm, second, OTHER)
     disable(arm)
     arm.settle(0.3)
@@ -187,7 +187,7 @@ def test_another_robot_does_not_take_over_while_the_node_is_paused(arm, second):
     enable(arm, ARM)
 
 
-def test_a_single_publisher_of_another_robot_is_obeyed_once_nothing_is_sent(arm):
+def test_a_single_publisher_may_change_the_robot_while_disabled(arm):
     arm.describe(OTHER)
     assert "'other_arm'" in arm.told('other robot')
     assert answers(arm, ARM)
@@ -199,7 +199,7 @@ def test_a_single_publisher_of_another_robot_is_obeyed_once_nothing_is_sent(arm)
 
 
 @pytest.mark.parametrize('is_interrupted', [False, True])
-def test_a_robot_that_nobody_describes_any_more_stays_until_it_is_disabled(
+def test_a_robot_without_a_publisher_stays_until_disabled(
         arm, second, is_interrupted):
     if is_interrupted:
         interrupt(arm)
@@ -214,7 +214,7 @@ def test_a_robot_that_nobody_describes_any_more_stays_until_it_is_disabled(
     enable(arm, OTHER)
 
 
-def test_another_robot_does_not_take_over_while_the_controller_is_away(arm, second, monkeypatch):
+def test_a_rival_robot_does_not_take_over_without_a_controller(arm, second, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(
             arm.changes.wanted_settings, 'reason_to_send_nothing', lambda own: 'it is away')
@@ -226,7 +226,7 @@ def test_another_robot_does_not_take_over_while_the_controller_is_away(arm, seco
     arm.until(lambda: answers(arm, ARM))
 
 
-def test_another_robot_does_not_take_over_when_the_receiver_is_a_new_one(arm, second):
+def test_a_new_receiver_does_not_let_a_rival_take_over(arm, second):
     """The effort to start from is determined again then, and until then there is none."""
     interrupt(arm)
     arm.node.policy.restart()
@@ -244,7 +244,7 @@ def test_a_robot_of_the_parameter_stays_before_it_is_driven(bench):
     assert answers(arm, IDENTIFIED)
 
 
-def test_what_is_withheld_stays_so_when_an_identified_model_is_used(arm, second):
+def test_an_identified_model_does_not_release_a_withheld_robot(arm, second):
     publisher = publish(arm, second, OTHER)
     arm.description.publish(String(data=IDENTIFIED))
     arm.until(lambda: answers(arm, IDENTIFIED))
@@ -299,7 +299,7 @@ def test_nothing_is_sent_while_two_undriven_robots_are_described(two):
     assert not arm.told('other robot') and not arm.told('robot_description')
 
 
-def test_of_three_publishers_two_may_be_left_that_describe_one_robot(two, second_of):
+def test_two_remaining_publishers_of_one_robot_are_no_conflict(two, second_of):
     arm, stop_other = two
     begin_to_publish(arm, second_of(arm), ARM)
     arm.until(lambda: len(arm.node.get_publishers_info_by_topic('/robot/robot_description')) == 3)
@@ -310,7 +310,7 @@ def test_of_three_publishers_two_may_be_left_that_describe_one_robot(two, second
     assert answers(arm, ARM)
 
 
-def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(bare, second_of):
+def test_a_robot_without_a_receiver_counts_as_not_driven(bare, second_of):
     """Its description may have come first, and the controller may be that of the other one."""
     arm, second = bare, second_of(bare)
     stop_receiving(arm)
@@ -326,7 +326,7 @@ def test_a_robot_whose_efforts_nobody_has_received_has_not_been_driven(bare, sec
 
 
 @pytest.mark.parametrize('is_by_parameter', [True, False])
-def test_the_robot_not_driven_here_gets_no_effort_while_another_is_built(two, is_by_parameter):
+def test_the_wrong_robot_gets_no_effort_while_another_is_built(two, is_by_parameter):
     arm, stop_other = two
     used = arm.node.policy.robot.name
     text = ARM if used == 'other_arm' else OTHER
@@ -348,7 +348,7 @@ def set_description(arm, urdf):
     assert arm.node.set_parameters([Parameter('robot_description', value=urdf)])[0].successful
 
 
-def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(arm, second):
+def test_a_rival_does_not_displace_a_robot_of_the_parameter(arm, second):
     disable(arm)
     with answers_held():
         set_description(arm, ARM.replace('name="arm"', 'name="third_arm"'))
@@ -358,7 +358,7 @@ def test_a_third_robot_that_the_parameter_asks_for_is_not_lost_by_a_rival(arm, s
     assert "'other_arm'" in arm.told('other robot')
 
 
-def test_of_two_robots_the_one_is_driven_that_the_parameter_describes(two):
+def test_the_parameter_decides_which_of_two_robots_is_driven(two):
     arm, _ = two
     assert arm.set_parameter('robot_description', ARM).successful
     until_used(arm, 'arm')
@@ -384,7 +384,7 @@ def test_a_robot_whose_controlled_joint_moves_otherwise_is_another_one(arm, urdf
     enable(arm, urdf)
 
 
-def test_it_is_used_after_the_final_fade_of_the_robot_in_use(arm, second):
+def test_a_withheld_robot_is_used_after_the_final_fade(arm, second):
     publish(arm, second, OTHER)
     end_first(arm)
     arm.set_parameter('state_timeout', 0.5)
@@ -400,7 +400,7 @@ def test_it_is_used_after_the_final_fade_of_the_robot_in_use(arm, second):
     enable(arm, OTHER)
 
 
-def test_the_parameter_asks_for_another_robot_only_while_the_node_is_disabled(arm, second):
+def test_the_parameter_changes_the_robot_of_a_disabled_node_only(arm, second):
     publish(arm, second, OTHER)
     refused = arm.set_parameter('robot_description', OTHER)
     assert not refused.successful
@@ -414,7 +414,7 @@ def test_the_parameter_asks_for_another_robot_only_while_the_node_is_disabled(ar
     enable(arm, OTHER)
 
 
-def test_an_identified_model_of_the_same_robot_is_used_at_once(arm, second):
+def test_an_identified_model_of_the_robot_is_used_at_once(arm, second):
     publish(arm, second, IDENTIFIED)
     assert answers(arm, IDENTIFIED)
     assert not arm.told('other robot')
@@ -457,7 +457,7 @@ def test_it_is_forgotten_when_its_publisher_has_gone(arm, second):
     check_that_it_is_forgotten(arm)
 
 
-def test_it_is_not_forgotten_when_that_of_the_robot_in_use_comes_again(arm, second):
+def test_a_repeated_description_does_not_release_a_withheld_robot(arm, second):
     publisher = publish(arm, second, OTHER)
     arm.description.publish(String(data=ARM))
     arm.settle(0.3)
@@ -496,7 +496,7 @@ def test_a_robot_that_its_single_publisher_has_corrected_is_forgotten(arm):
     assert uses(arm, 'arm')
 
 
-def test_an_identified_model_is_not_refused_while_another_robot_is_built(arm):
+def test_an_identified_model_is_accepted_while_another_robot_is_built(arm):
     disable(arm)
     with answers_held():
         arm.begin_to_describe(OTHER)
@@ -507,7 +507,7 @@ def test_an_identified_model_is_not_refused_while_another_robot_is_built(arm):
     assert uses(arm, 'arm')
 
 
-def test_a_robot_whose_publisher_has_gone_is_not_used_before_that_is_noticed(
+def test_a_withheld_robot_whose_publisher_has_gone_is_not_used(
         bench, second_of, monkeypatch):
     monkeypatch.setattr(monitor, 'PERIOD', 3.0)
     arm = bench(joints=JOINTS, state_timeout=9.0)
@@ -524,7 +524,7 @@ def test_a_robot_whose_publisher_has_gone_is_not_used_before_that_is_noticed(
     assert uses(arm, 'arm')
 
 
-def test_of_two_robots_none_is_driven_after_the_worker_has_crashed(bare, second_of, monkeypatch):
+def test_neither_of_two_robots_is_driven_after_a_worker_crash(bare, second_of, monkeypatch):
     def crash(*_):
         raise WorkerError('killed')
 
@@ -568,7 +568,7 @@ def test_the_reason_is_that_of_the_present(arm, second):
     arm.until(lambda: '/robot/second publish' in arm.told('other robot'))
 
 
-def test_a_description_that_is_refused_hides_no_robot_that_is_withheld(arm, second):
+def test_a_refused_description_does_not_hide_a_withheld_robot(arm, second):
     publish(arm, second, OTHER)
     arm.description.publish(String(data=BROKEN))
     arm.until(lambda: 'nowhere' in arm.told('robot_description'))
@@ -588,7 +588,7 @@ def test_what_the_parameter_asks_for_is_forgotten_by_no_publisher(arm, second):
     arm.until(lambda: arm.changes.description == FLIPPED)
 
 
-def test_after_an_unusable_parameter_the_publisher_that_is_left_describes_the_robot(two):
+def test_the_remaining_publisher_counts_after_an_unusable_parameter(two):
     arm, stop_other = two
     assert arm.set_parameter('robot_description', BROKEN).successful
     arm.until(lambda: 'nowhere' in arm.told('robot_description'))
@@ -598,7 +598,7 @@ def test_after_an_unusable_parameter_the_publisher_that_is_left_describes_the_ro
     assert uses(arm, 'arm')
 
 
-def test_a_robot_that_nobody_was_driven_with_is_replaced_at_once(bare):
+def test_a_robot_that_was_not_driven_is_replaced_at_once(bare):
     stop_receiving(bare)
     bare.describe(ARM)
     assert answers(bare, ARM)

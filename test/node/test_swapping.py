@@ -175,7 +175,7 @@ def test_a_swap_calls_few_functions_while_efforts_are_sent_too(
 
 
 @pytest.mark.parametrize('engine', ['compiled', 'python', 'textbook'])
-def test_a_model_of_the_same_tree_is_not_read_and_loaded_again(
+def test_an_unchanged_tree_is_not_loaded_again(
         bench, threads, monkeypatch, engine):
     if engine == 'compiled' and not machine.available():
         pytest.skip('llvmlite is not installed')
@@ -215,7 +215,7 @@ def test_the_same_tree_is_not_loaded_again_after_unused_models(
 # ---- what changes while a model is being built --------------------------------------------------
 
 
-def test_the_first_robot_has_gravity_that_is_set_meanwhile_with_an_imu(bench):
+def test_gravity_set_during_the_first_build_applies_with_an_imu(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation',
                 gravity_from_imu=True)
     with answers_held():
@@ -229,7 +229,7 @@ def test_the_first_robot_has_gravity_that_is_set_meanwhile_with_an_imu(bench):
 
 @pytest.mark.parametrize('name, value', [
     ('lookahead', 0.1), ('gravity', [0.1, 0.0, -9.81]), ('hold_tolerance', 0.4)])
-def test_a_transition_that_is_asked_for_outlives_a_change_of_parameters(bench, name, value):
+def test_a_requested_transition_outlives_a_change_of_parameters(bench, name, value):
     arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation', blend_time=0.0)
     arm.describe(ARM)
     arm.answer(JOINTS, [0.1, 0.2])
@@ -272,7 +272,7 @@ def test_a_payload_without_finite_effort_refuses_the_first_robot_too(bench):
     assert 'no finite number' in arm.told('robot_description')
 
 
-def test_a_final_fade_is_not_longer_with_a_model_that_comes_meanwhile(bench):
+def test_a_new_model_does_not_extend_a_final_fade(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, mode='gravity_compensation', blend_time=0.5,
                 position_loop='present')
     arm.describe(ARM)
@@ -326,7 +326,7 @@ def declarations(monkeypatch):
     return seen
 
 
-def test_parameters_of_the_first_robot_do_not_wait_for_a_cycle(bench, monkeypatch, declarations):
+def test_parameters_of_the_first_robot_wait_for_no_cycle(bench, monkeypatch, declarations):
     """Nothing is sent before it; each of them takes 0.1 ms here."""
     now = itertools.count(step=0.0001)
     monkeypatch.setattr(stored_parameters, 'thread_time', lambda: next(now))
@@ -346,7 +346,7 @@ def test_no_callback_declares_parameters_for_long_before_the_first_robot(
     assert len(declarations) > 5 and max(declarations)[0] <= 3
 
 
-def test_one_description_makes_one_robot_with_its_twin_and_one_policy(bench, monkeypatch):
+def test_one_description_makes_one_policy_and_two_robots(bench, monkeypatch):
     made = Counter()
     for kind in (Robot, Policy):
         init = kind.__init__
@@ -395,7 +395,7 @@ def test_parameters_that_change_numbers_build_nothing(arm, threads):
     assert threads == {}
 
 
-def test_the_first_friction_of_a_kind_needs_a_model_and_the_next_does_not(arm):
+def test_only_the_first_friction_of_a_kind_needs_a_model(arm):
     at_rest = arm.answer(JOINTS, [0.1, 0.2])
     first = arm.node.policy
     assert arm.set_parameter('friction_offset.elbow', 0.5).successful
@@ -410,7 +410,7 @@ def test_the_first_friction_of_a_kind_needs_a_model_and_the_next_does_not(arm):
     assert not refused.successful and 'breakaway_friction.elbow is -1.0' in refused.reason
 
 
-def test_the_first_rotor_needs_a_model_and_the_next_does_not(bench):
+def test_only_the_first_rotor_needs_a_model(bench):
     arm = bench(joints=JOINTS, state_timeout=9.0, robot_description=ARM,
                 observe_external_effort=True)
     q, qd, qdd = [0.1, 0.2], [1.0, -1.0], [2.0, 4.0]
@@ -445,7 +445,7 @@ def test_friction_of_a_parameter_file_is_in_the_first_model(bench):
     {}, {'gravity_from_imu': True, 'blend_time': 5.0},
     {'effort_limits': {'elbow': 10.0}, 'mode': Mode.COMPUTED_TORQUE, 'position_gains': (9.0,),
      'velocity_gains': (6.0,)}])
-def test_settings_that_change_in_place_are_those_of_a_new_policy(before):
+def test_settings_changed_in_place_equal_those_of_a_new_policy(before):
     given = {
         'mode': 'computed_torque', 'terms': 'no_gravity', 'position_gains': [9.0],
         'velocity_gains': [6.0], 'gravity': [0.0, 9.81, 0.0], 'state_timeout': 0.3,
@@ -490,7 +490,7 @@ def release(request, monkeypatch):
         pytest.skip('this is Humble')
 
 
-def test_a_parameter_comes_into_force_and_what_another_refuses_does_not(arm, release):
+def test_a_parameter_has_effect_only_if_every_callback_accepts_it(arm, release):
     refusals = []
 
     def refuse(changed):
@@ -568,7 +568,7 @@ def test_a_payload_stays_where_the_description_changes_and_changes_back(loaded, 
     assert after_swaps == [['box'], ['box']]  # the first pair builds nothing
 
 
-def test_a_link_that_accepts_payloads_does_so_after_a_change_of_the_description(loaded):
+def test_a_new_description_keeps_the_links_that_accept_payloads(loaded):
     loaded.changes.remove_payload('box')
     loaded.describe(OTHER_ARM)
     with nothing_is_built():
@@ -603,7 +603,7 @@ def test_a_link_that_no_robot_has_is_not_remembered(bench, payload_links):
     assert payload_links[-1] == ()
 
 
-def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, after_swaps):
+def test_a_payload_after_a_description_is_part_of_its_robot(bench, after_swaps):
     arm = bench(joints=JOINTS, state_timeout=9.0, payload_links=['lower'])
     arm.describe(ARM)
     assert arm.set_parameter('payload_links', []).successful
@@ -615,7 +615,7 @@ def test_a_payload_that_comes_after_a_description_is_part_of_its_robot(bench, af
         value.key for value in arm.diagnostics[-1].values])
 
 
-def test_a_payload_comes_into_force_although_the_coming_description_is_refused(arm):
+def test_a_payload_is_used_although_the_new_description_is_refused(arm):
     arm.changes.set_description('<robot name="broken"/>')
     assert not arm.changes.set_payload(box(link='lower'))
     arm.until(arm.is_settled)
@@ -729,7 +729,7 @@ def resident():
 
 
 @pytest.mark.parametrize('of', ['robot', 'policy'])
-def test_a_robot_and_a_policy_are_freed_without_the_garbage_collector(fastest_engine, of):
+def test_robots_and_policies_are_freed_without_the_garbage_collector(fastest_engine, of):
     robot = AdjustableRobot.of(Robot.from_urdf(ARM), ['tool'])
     policy = Policy(robot, Settings(state_timeout=9.0, mode=Mode.FEEDFORWARD))
     policy.take_joint_state(MeasuredJoints(JOINTS, [0.1, 0.2]), Instant(1.0, RosTime(1)))

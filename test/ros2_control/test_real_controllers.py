@@ -131,7 +131,7 @@ def test_the_reference_is_what_the_node_computes_of_the_trajectory(start):
             ours.at((1_000_000_000 * at.sec + at.nanosec) / 1e9), theirs, atol=1e-9)
 
 
-def test_joints_that_a_goal_omits_keep_the_effort_that_holds_them(start):
+def test_joints_omitted_by_a_goal_keep_their_effort(start):
     rig = start('jtc_position_effort', SLOW + '\n' + PARTIAL)
     rig.start_node('jtc_position_effort')
     rig.spawn(STATES, JTC)
@@ -152,7 +152,7 @@ def test_joints_that_a_goal_omits_keep_the_effort_that_holds_them(start):
     rig.until(lambda: held_error(rig) < 1e-6)  # the result may arrive before the last states
 
 
-def test_the_effort_is_replaced_after_a_cancel_and_a_goal_that_follows_is_not_disturbed(start):
+def test_a_hold_follows_a_cancel_but_disturbs_no_later_goal(start):
     rig = start('jtc_position_effort', SLOW)
     rig.start_node('jtc_position_effort', hold_after_goal=True)
     rig.spawn(STATES, JTC)
@@ -176,7 +176,7 @@ def test_the_effort_is_replaced_after_a_cancel_and_a_goal_that_follows_is_not_di
         lambda: list(rig.states[-1].reference.positions) == pytest.approx(START))
 
 
-def test_live_efforts_are_those_of_the_reference_through_goals_and_a_cancel(start):
+def test_live_efforts_follow_the_reference_through_goals_and_cancel(start):
     rig = start('live_feedforward', SLOW)
     rig.start_node('live_feedforward')
     commands = rig.commands()
@@ -226,7 +226,7 @@ def test_beside_position_control_the_first_effort_is_zero(start, order):
     assert np.abs(commands[0]).max() < 0.01 * largest
 
 
-def test_the_effort_controller_is_loaded_again_without_a_step_as_the_page_says(start):
+def test_the_documented_reload_of_the_effort_controller_has_no_step(start):
     rig = start('forward_command', SLOW)
     rig.start_node('forward_command', on_stop='zero')
     commands = rig.commands()
@@ -245,7 +245,7 @@ def test_the_effort_controller_is_loaded_again_without_a_step_as_the_page_says(s
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
-def test_a_node_that_is_started_again_goes_on_from_the_last_command(start, number):
+def test_a_restarted_node_continues_from_the_last_command(start, number):
     rig = start('forward_command', SLOW)
     node = rig.start_node('forward_command')
     commands = rig.commands()
