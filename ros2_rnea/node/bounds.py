@@ -14,10 +14,10 @@
 """
 How large the inputs of the node may be.
 
-The control thread reads what arrives, and while it reads no effort is sent.  Within these
-bounds, which no robot needs, it reads no input for longer than 20 ms; a larger input is refused
-without being read.  What may take longer is computed beside the cycle.  The bounds are listed in
-``docs/interface.rst``.
+The control thread reads the inputs, and sends no effort while it reads.  Within these bounds,
+which no robot needs, it reads no input for longer than 20 ms.  It refuses a larger input without
+reading it.  Work that may take longer is done in another thread or process.  The bounds are listed
+in ``docs/interface.rst``.
 """
 
 from __future__ import annotations
@@ -28,59 +28,72 @@ from ros2_rnea.errors import ArgumentError, DescriptionError
 from ros2_rnea.model.description import RobotDescription
 
 MAX_STATE_BYTES = 1 << 16
-"""Size of a message on joint_states or controller_state [bytes]."""
+"""Largest size of a message on joint_states or controller_state [bytes]."""
 
 MAX_SENSOR_BYTES = 1 << 14
-"""Size of a message on wrench, imu or joy [bytes]."""
+"""Largest size of a message on wrench, imu or joy [bytes]."""
 
 MAX_COMMAND_BYTES = 1 << 14
-"""Size of a message of another publisher on ~/commands [bytes]; a larger one is not read."""
+"""Largest size of another publisher's message on ~/commands [bytes]; a larger one is not read."""
 
 MAX_TRAJECTORY_BYTES = 1 << 24
 MAX_TRAJECTORY_JOINTS = 1000
 MAX_TRAJECTORY_POINTS = 20_000
-"""Size of a message on joint_trajectory [bytes], and the joints and points in it."""
+"""Largest size of a message on joint_trajectory [bytes], and most joints and points in it."""
 
 SHORT_TRAJECTORY_BYTES = 1 << 13
-"""A larger trajectory is read beside the cycle [bytes]; streamed points are smaller."""
+"""A trajectory above this size [bytes] is read in another thread; streamed points are smaller."""
 
 MAX_JOINED_POSITIONS = 25_000
-"""A trajectory that omits joints is planned beside the cycle, too, where these follow the rest of
-one with more positions: one for each joint at each point."""
+"""
+Most positions of the trajectory in progress that the control thread joins to a new one.
+
+A trajectory that omits joints lets them follow the rest of the one in progress.  If that rest has
+more positions, one for each joint at each point, another thread plans the motion.
+"""
 
 MAX_DESCRIPTION_BYTES = 1 << 21
 MAX_LINKS = 1000
 MAX_JOINTS = 200
-"""Size of a robot description [bytes], its links, and its joints that are not fixed."""
+"""Largest size of a robot description [bytes], most links, and most joints that are not fixed."""
 
 MAX_PAYLOADS = 50
-"""Number of payloads at the same time."""
+"""Largest number of payloads at the same time."""
 
 MAX_TRANSITION_TIME = 60.0
-"""Time in which the effort of a payload or a gravity is blended in [s]."""
+"""Longest time in which the effort of a payload or a gravity is blended in [s]."""
 
 MAX_WRENCHES = 1000
-"""Number of wrenches in the request to a service."""
+"""Largest number of wrenches in the request to a service."""
 
 MAX_READ_PARAMETERS = 2000
 MAX_PARAMETERS = 700
 MAX_CHANGED_PARAMETERS = 100
 MAX_PREFIXES = 10
-"""Number of parameters in one request to get or describe them, and in one to set them; how many
-of the latter may change; of prefixes, to list them.  ``ros2 param dump`` gets all at once."""
+"""
+Bounds of a request about parameters.
+
+They are, in this order, the largest number of parameters in a request to get or describe them, the
+largest number in a request to set them, how many of the latter may change, and the largest number
+of prefixes in a request to list them.  ``ros2 param dump`` gets all parameters at once.
+"""
 
 MAX_NAME_CHARACTERS = 1000
-"""Length of a name: of a parameter, of a payload and of its link [characters]."""
+"""Largest length of the name of a parameter, of a payload and of its link [characters]."""
 
 MAX_TEXT_CHARACTERS = 1000
 MAX_ELEMENTS = 1000
 MAX_LIST_CHARACTERS = 20_000
-"""Length of the value of a parameter: of a text and of each text in a list [characters], of a list
-[elements], and of all texts in a list together.  The parameter robot_description may have
-:data:`MAX_DESCRIPTION_BYTES`."""
+"""
+Largest lengths of the value of a parameter.
+
+They are, in this order, the length of a text and of each text in a list [characters], the length
+of a list [elements], and the length of all texts in a list together [characters].  The parameter
+robot_description may have :data:`MAX_DESCRIPTION_BYTES`.
+"""
 
 MAX_FILLED_POINTS = 100_000
-"""Number of points in a trajectory that shall be filled with efforts."""
+"""Largest number of points in a trajectory that is to be filled with efforts."""
 
 
 def check_description_size(size: int) -> None:

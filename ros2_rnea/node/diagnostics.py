@@ -35,10 +35,10 @@ PERIOD = 1.0
 LATENCY_WINDOW = 2000
 
 MAX_LINES, LINES_PERIOD = 5, 10.0
-"""At most so many lines about one subject are logged in so many seconds."""
+"""Largest number of lines about one subject that are logged in a period, and that period [s]."""
 
 START_UP = 10.0
-"""So long after its start [s], the node waits for other nodes without a warning."""
+"""Time after its start in which the node waits for other nodes without a warning [s]."""
 
 AWAITING = (Status.WAITING, Status.NOT_ALLOWED)
 """Decisions that are normal while other nodes start."""
@@ -47,7 +47,7 @@ NO_ROBOT = 'none'
 """The name of the robot while there is none."""
 
 MAX_FINDINGS = 50
-"""More findings about a model are not listed, but counted."""
+"""Largest number of findings about a model that are listed; further ones are only counted."""
 
 PERSISTENT = (
     'robot_description', 'other robot', 'model', 'parameters', 'joint_trajectory',

@@ -47,7 +47,7 @@ from ros2_rnea.node.bounds import (
 from ros2_rnea.node.parameter_requests import Rules, set_each, why_not_together
 
 LOG_PERIOD = 10.0
-"""An unexpected error is logged again after this time at the earliest [s]."""
+"""Shortest time after which an unexpected error is logged again [s]."""
 
 BOUNDS = {
     GetParameters: ('names', MAX_READ_PARAMETERS),
@@ -56,15 +56,15 @@ BOUNDS = {
     ListParameters: ('prefixes', MAX_PREFIXES),
     SetParameters: ('parameters', MAX_PARAMETERS),
     SetParametersAtomically: ('parameters', MAX_PARAMETERS)}
-"""How many elements a field of a request to rclpy's own services may have, by service."""
+"""Field and largest number of its elements in a request to rclpy's own services, by service."""
 
 
 class GuardedNode(Node):
     """
     A node that goes on after an unexpected exception in a callback.
 
-    rclpy raises such an exception out of the executor, which ends the process: one message that
-    nobody has thought of would end the control of a robot.  Here all callbacks of subscriptions,
+    rclpy raises such an exception out of the executor, which ends the process: one unforeseen
+    message would end the control of a robot.  Here all callbacks of subscriptions,
     services and timers are called in one place, also those that rclpy itself adds, such as the
     services that set parameters.  An exception is logged with its traceback, and a service answers
     that it has failed.
@@ -181,7 +181,7 @@ class GuardedNode(Node):
 
     def report_unexpected(self, where: str, error: Exception) -> None:
         """
-        Log an exception that nobody has thought of with its traceback.
+        Log an unexpected exception with its traceback.
 
         :param where: the callback that has raised it.
         """

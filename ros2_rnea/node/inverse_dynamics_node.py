@@ -90,16 +90,16 @@ OLDEST_PLAUSIBLE_STATE = 10.0
 """A state older than this [s] was stamped by another clock: its latency is not measured."""
 
 LARGEST_SIMULATED_STEP = 10.0
-"""A larger step of simulated time is a jump [s]; no clock of a simulation ticks so slowly."""
+"""A larger step of simulated time [s] is a jump: no clock of a simulation ticks so slowly."""
 
 STATES = 'joint_states'
 """The topic of the measured states."""
 
 SHUTDOWN_PERIOD = 0.002
-"""How often efforts are sent while the node ends [s]."""
+"""Period at which efforts are sent while the node ends [s]."""
 
 PAUSE_AFTER_ERROR = 0.001
-"""Pause after an error of the executor itself, so that errors without end leave time [s]."""
+"""Pause after an error of the executor itself [s]: repeated errors leave time to others."""
 
 
 class InverseDynamicsNode(GuardedNode):
@@ -339,7 +339,7 @@ class InverseDynamicsNode(GuardedNode):
         if not self._cycle_timers.keeps_rate:
             self._cycle(policy, now)
         if is_observed:
-            if not policy.reacts_to_contacts:  # so that commands need not wait for it
+            if not policy.reacts_to_contacts:  # the command need not wait for it
                 self.guarded(policy.observe)(now, self._time_of_state(now))
             self.guarded(self._external.publish)(policy, self._state_stamp)
 
@@ -447,8 +447,8 @@ class InverseDynamicsNode(GuardedNode):
         """
         Decide and publish.
 
-        :return: None while it is being discovered who receives the commands, where the state has
-            become old meanwhile, and before simulated time has begun.
+        :return: None while it is being discovered who receives the commands, if the state has
+            become too old during the cycle, and before simulated time has begun.
         :raises RneaError: where no decision can be made.
         """
         if not now.ros.nanoseconds:  # before the first time on /clock no age is known
@@ -462,7 +462,7 @@ class InverseDynamicsNode(GuardedNode):
         decision = policy.decide(now)
         if decision.effort is not None and not self._send(
                 policy, decision.effort, self._latest_moment(policy, decision, now)):
-            return None  # this process stood still meanwhile: the state is old by now
+            return None  # this process stood still: the state is old by now
         self._conclude(policy, decision, was_sending, had_start, started)
         return decision
 
@@ -611,7 +611,7 @@ class InverseDynamicsNode(GuardedNode):
         """
         Brake the arm, lead the effort to the one of ``on_stop``, and wait for its delivery.
 
-        Of all messages only joint states are received meanwhile.
+        Until then joint states are the only messages that the node receives.
 
         :param is_hurried: tells whether to end at once.
         """
@@ -698,7 +698,7 @@ class InverseDynamicsNode(GuardedNode):
             'reference of a controller go on, because their ages are on another clock'))
 
     def _poll(self) -> None:
-        """Look at what no message tells; an error in one step keeps no other from being taken."""
+        """Check what no message tells; an error in one step does not prevent the other steps."""
         for step in (
                 self._terms_publisher.poll, self._poll_external, self._inputs.poll,
                 self._poll_configuration, self._poll_controllers, self._poll_receivers,
@@ -758,8 +758,8 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     """
     Run a node until SIGINT or SIGTERM.
 
-    rclpy's own signal handlers would invalidate the context in the middle of a callback, so that
-    its next publication raises.  Here the running callback finishes first.
+    rclpy's own signal handlers would invalidate the context in the middle of a callback: its next
+    publication would raise.  Here the running callback finishes first.
     """
     sys.setswitchinterval(SWITCH_INTERVAL)
     signals = EndSignals()
@@ -796,7 +796,7 @@ def _run_until(signals: EndSignals, create: Callable[[], InverseDynamicsNode]) -
 
 
 def _spin_guarded(node: InverseDynamicsNode, spinning: Spinning) -> None:
-    """Let the executor work, and go on where it raises, as for a message that is not a message."""
+    """Let the executor work, and go on after an exception, as for an unreadable message."""
     try:
         spinning.spin()
     except ExternalShutdownException:

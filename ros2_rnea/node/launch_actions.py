@@ -45,10 +45,10 @@ ARGUMENTS = {
 
 RESPAWN_DELAY = 0.1
 """
-Pause before the node is started again, so that one that cannot start leaves time [s].
+Pause before the node is started again [s]: a node that cannot start leaves time to others.
 
-It is short because the controller holds the last effort of the node meanwhile, whatever the arm
-does.
+The pause is short, because the controller holds the last effort of the node until then, whatever
+the arm does.
 """
 
 CONTROLLER = 'joint_trajectory_controller'

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The output of the log, which may stand still while the node must not."""
+"""The output of the log, which may block although the node must not."""
 
 from __future__ import annotations
 
@@ -25,40 +25,41 @@ import subprocess
 from time import monotonic
 
 PIPE_SIZE = 1 << 20
-"""How much of the log waits for an output that stands still [byte]: the most that Linux allows."""
+"""Size of the log that waits for a blocked output [byte]: the largest that Linux allows."""
 
 LAST_LINES = 3.0
-"""How long the end of the process waits at most until the last lines are written [s]."""
+"""Longest time for which the end of the process waits for the last lines to be written [s]."""
 
 COPY = """
 trap '' HUP INT TERM
 until cat || ! kill -0 "$PPID" 2>/dev/null; do sleep 1; done
 """
 """
-What copies the pipe to the output, for sh.
+The script for sh that copies the pipe to the output.
 
-systemd sends SIGTERM to this process, too; without the trap, the last lines would be lost.  A cat
-that cannot write ends, as when the disk is full; another one follows, as there may be room later.
+systemd sends SIGTERM to this process, too: without the trap, the last lines would be lost.  A cat
+that cannot write ends, for example when the disk is full.  Another one follows, because there may
+be room later.
 """
 
 
 @contextmanager
 def unblocked_log() -> Iterator[None]:
     """
-    Let another process write the log, so that an output that stands still does not stop this one.
+    Let another process write the log: an output that blocks does not block this process.
 
-    A terminal stands still after Ctrl-S, a pipe while nobody reads it, and a file while its disk
-    does not answer.  rclpy writes each line in the thread that logs, and no other Python thread
-    runs meanwhile.  The whole node would stand still, and a controller without a timeout would
+    A terminal blocks after Ctrl-S, a pipe while nobody reads it, and a file while its disk does
+    not answer.  rclpy writes each line in the thread that logs, and no other Python thread runs
+    during this write.  The whole node would stand still, and a controller without a timeout would
     hold the last effort.
 
     In this context the log goes into a pipe that never blocks, and ``cat`` copies it to the
-    output.  While the output stands still, the pipe takes :data:`PIPE_SIZE`; further lines are
-    missing there, but not on /rosout.  Where ``cat`` cannot be started, the log is written as
+    output.  While the output blocks, the pipe takes :data:`PIPE_SIZE`; further lines are missing
+    in the output, but not on /rosout.  Where ``cat`` cannot be started, the log is written as
     before.
 
-    Afterwards the output is what it was, unless it still stands still: then what is written to it
-    is lost, so that the process can end.
+    Afterwards the output is restored.  If it still blocks, what is written to it is discarded:
+    the process can end.
     """
     output = 1 if os.environ.get('RCUTILS_LOGGING_USE_STDOUT') == '1' else 2
     redirection = None
@@ -108,7 +109,7 @@ def _redirect(output: int) -> tuple[int, subprocess.Popen[bytes]]:
 
 
 def _discard_unless_writable(output: int, deadline: float) -> None:
-    """Discard what is written to an output from now on, if it still stands still at a deadline."""
+    """Discard what is written to an output from now on, if it still blocks at a deadline."""
     ready = select.poll()
     ready.register(output, select.POLLOUT)
     if not ready.poll(1000.0 * max(deadline - monotonic(), 0.0)):

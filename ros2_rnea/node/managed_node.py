@@ -34,10 +34,10 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 SUBJECT = 'life cycle'
-"""What the notices in /diagnostics about the state are called."""
+"""Subject of the notices about the state of the life cycle in /diagnostics."""
 
 LONGEST_LABEL = 64
-"""No transition of a life cycle has a longer label."""
+"""Largest length of the label of a transition [characters]; no real label is longer."""
 
 
 class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
@@ -78,7 +78,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     # ---- transitions ----------------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Use the parameters; the robot is loaded beside the executor from now on."""
+        """Use the parameters, and begin to load the robot; the executor does not wait for it."""
         return self._result_of('configure', self._load, refusals=RneaError)
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -148,8 +148,8 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         Allow efforts, and run the first cycle.
 
-        :raises RneaError: where something has to be changed before efforts can be sent.  What
-            only has not come yet, such as the robot description, is waited for instead.
+        :raises RneaError: where something has to be changed before efforts can be sent.  If
+            something has merely not arrived yet, such as the robot description, the node waits.
         """
         reasons = self._diagnostics.errors
         reasons.pop('clock', None)  # a time on /clock is waited for

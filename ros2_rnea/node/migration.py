@@ -31,7 +31,7 @@ class Former(NamedTuple):
     A parameter of an earlier version, or some of its values.
 
     :ivar name: of the parameter.
-    :ivar values: which of them are gone, for people; empty: the parameter itself.
+    :ivar values: a text that says which values are gone; empty: the parameter itself is gone.
     :ivar instead: what to write.
     :ivar why: the reason.
     :ivar replaced_by: the parameter that has to be set instead.
@@ -69,10 +69,10 @@ FORMER = (
            'friction_assistance', matters=False, is_gone=_is_too_much_assistance,
            use=lambda _: LARGEST_ASSISTANCE),
 )
-"""All of them."""
+"""All parameters of earlier versions, and values, that are gone."""
 
 NAMES = frozenset(former.name for former in FORMER if not former.values)
-"""Parameters that are gone."""
+"""Names of the parameters that are gone, whatever their value."""
 
 
 def former_value(name: str, value: Any) -> Former | None:

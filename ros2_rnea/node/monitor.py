@@ -30,7 +30,7 @@ from ros2_rnea.robots.sent_terms import Terms
 PERIOD = 1.0
 
 HIGHEST_GAIN_IN_CONTACT = 0.5
-"""A wrench_gain above this is worth a warning: at this one, a contact force doubles."""
+"""A wrench_gain above this value is worth a warning: at this value, a contact force doubles."""
 
 SHORTEST_TIME_CONSTANT = 0.02
 """A wrench_time_constant below this [s] is worth a warning: at a delay of 10 ms and half of the
@@ -52,7 +52,7 @@ def check_publishers(node: Node, states: Subscription, diagnostics: Diagnostics)
 
 
 def name_publishers(node: Node, states: Subscription, policy: Policy) -> None:
-    """Let people know the sources of joint states by the names of their nodes."""
+    """Tell the policy the names of the nodes that publish joint states, for its reports."""
     if node.count_publishers(states.topic_name) > 1:
         for identifier, name in publishers_of(node, states.topic_name).items():
             policy.states.call_source(identifier, name)

@@ -16,7 +16,7 @@ Requests to set parameters, answered in a time that does not grow with their num
 
 rclpy sets the parameters of a request one after the other, and the node reads and applies all of
 its parameters each time.  Here a value that does not change is not set, and the others are set
-together.  Where they are refused together, it is sought which of them have to be refused.
+together.  If they are refused together, the node searches for those that have to be refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node.bounds import check_parameter, MAX_CHANGED_PARAMETERS
 
 LONGEST_SEARCH = 0.006
-"""How long it is sought which parameters have to be refused [s of processor time]."""
+"""Longest search for the parameters that have to be refused [s of processor time]."""
 
 PARAMETER_TYPES = frozenset(kind.value for kind in Parameter.Type)
 """The types of parameter values that rclpy knows."""
@@ -65,7 +65,7 @@ def set_each(
 
     :param messages: rcl_interfaces/Parameter; of a parameter that is named twice, the last value
         counts, unless there is one that comes first.
-    :param report: is given exceptions that nobody has thought of.
+    :param report: called with each unexpected exception.
     """
     changes = _Changes(node, report)
     counting: dict[str, int] = {}  # which index, by name

@@ -54,7 +54,7 @@ FRICTION_FROM_DESCRIPTION = 'description'
 _NOT_SET = Parameter.Type.NOT_SET
 
 ROUNDED = 1e-5
-"""A rate may be smaller by this share than it has to be, as after rounding to six digits."""
+"""Share by which a rate may be smaller than required, as after rounding to six digits."""
 
 _OF_NODE = (
     Specification(
@@ -159,7 +159,7 @@ _NOTES = {
         'without it. Efforts measured on the side of the links (arm: franka) lack it, so that it '
         'appears in the residual and as an external effort.'),
 }
-"""What else has to be said of the numbers of joints."""
+"""Sentences to append to the description of a joint parameter, by its name."""
 
 _DYNAMICS_OF_JOINTS = tuple(
     JointSpecification(

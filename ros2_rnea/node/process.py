@@ -46,16 +46,16 @@ def _find_events_executor() -> Callable[[], Executor] | None:
 EVENTS_EXECUTOR = _find_events_executor()
 
 SWITCH_INTERVAL = 0.0005
-"""How long the cycle waits for another thread that computes in Python [s]."""
+"""Longest time for which the cycle waits for another thread that computes in Python [s]."""
 
 COLLECTION_PERIOD = 1.0
-"""How often garbage is collected [s]."""
+"""Period at which garbage is collected [s]."""
 
 LOOK_PERIOD = 0.1
-"""How long a signal may wait until the executor returns [s]."""
+"""Longest time after a signal until the executor returns [s]."""
 
 LONGEST_CALL = 10.0
-"""After this time the executor returns in any case, as where no timer runs any more [s]."""
+"""Time after which the executor returns in any case [s], also if no timer runs any more."""
 
 SHARED_MEMORY = '/dev/shm'
 
@@ -100,16 +100,16 @@ class EndSignals:
         self._count = 0
 
     def handle(self) -> None:
-        """Handle them from now on."""
+        """Handle the signals from now on."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._note)
 
     def have_come(self) -> bool:
-        """Return whether one has come, since :meth:`forget` was called."""
+        """Return whether a signal has come since :meth:`forget` was called."""
         return self._count > 0
 
     def forget(self) -> None:
-        """Forget those that have come: one keypress may send several."""
+        """Forget the signals that have come: one keypress may send several."""
         self._count = 0
 
     def _note(self, *_: object) -> None:
@@ -120,9 +120,9 @@ class Spinning:
     """
     Lets an executor work until the process shall end, and collects garbage between callbacks.
 
-    A timer of the node looks periodically whether that is due.  A call of the executor for each of
-    these looks would do the same, but with rclpy's events executor every call leaves some bytes
-    that are never freed (pybind11's record of the function that ends the call).
+    A timer of the node checks periodically whether that is due.  The executor is not called for
+    each check: every call of rclpy's events executor leaves some bytes that are never freed
+    (pybind11's record of the function that ends the call).
 
     :param node: gets the timer.
     :param is_ending: tells whether the process shall end.
@@ -150,8 +150,8 @@ class GarbageCollection:
     """
     Python's garbage collection, which never runs in the middle of a cycle.
 
-    Modules and all other objects that exist at the start are frozen, so that collections do not
-    examine them.  This is done only once, because a frozen object in a reference cycle is never
+    Modules and all other objects that exist at the start are frozen: collections do not examine
+    them.  This is done only once, because a frozen object in a reference cycle is never
     freed.  Robots and policies are freed by reference counting when they are replaced.
     """
 
@@ -173,7 +173,7 @@ def shared_memory_warning(middleware: str) -> str:
     """
     Return a warning if little shared memory is left for Fast DDS, otherwise an empty text.
 
-    Fast DDS reserves memory before it is filled.  Where the file system becomes full meanwhile,
+    Fast DDS reserves memory before it is filled.  If the file system becomes full in between,
     Linux ends the process with SIGBUS, for which no program can prepare.
 
     :param middleware: identifier of the RMW implementation.

@@ -20,17 +20,17 @@ from math import inf
 from ros2_rnea.control.decision import Decision, Status
 
 QUIET_PERIOD = 10.0
-"""After a line about gaps, the next ones are only counted for this long [s]."""
+"""Time after a log line about gaps in which further gaps are only counted [s]."""
 
 LONG_GAP = 1.0
-"""A gap that lasts longer than this [s] is logged in any case."""
+"""Duration of a gap above which it is logged in any case [s]."""
 
 
 class StateGaps:
     """
     When joint states stop, and come back.
 
-    A driver or a computer that is too slow causes gap after gap, and a line for the begin and the
+    A driver or a computer that is too slow causes gap after gap.  A line for the beginning and the
     end of each would fill the log.
 
     :ivar count: how many gaps there were.

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The parameters of the controllers that run beside the node."""
+"""The controllers with which the node works: what it asks them, and what follows from that."""

@@ -26,7 +26,7 @@ NOT_ACTIVE = ('unconfigured', 'inactive', 'finalized')
 """States in which a controller commands nothing; in others, such as transitions, it may."""
 
 NOT_LOADED = 'not loaded'
-"""What is reported in place of a state where a controller is no longer listed."""
+"""The text that is reported in place of a state if a controller is no longer listed."""
 
 ZEROING_TYPES = (
     'effort_controllers/JointGroupEffortController',
@@ -35,8 +35,8 @@ ZEROING_TYPES = (
 """
 Types of controllers that write zero to their effort interfaces when they are deactivated.
 
-Their sources: ``on_deactivate`` of both.  ``forward_command_controller`` writes nothing, so that
-the hardware keeps the last command.
+The source is ``on_deactivate`` of both types.  That of ``forward_command_controller`` writes
+nothing: the hardware keeps the last command.
 """
 
 
@@ -101,9 +101,9 @@ class Activation:
     """
     Follows the state of one controller through the reports of its controller manager.
 
-    A controller is taken as not active only in one of the states :data:`NOT_ACTIVE`, or where it
-    was listed before and is not any more.  A node that was never listed is not a controller of
-    ros2_control, so that nothing follows for it.
+    A controller counts as not active only in one of the states :data:`NOT_ACTIVE`, or if it was
+    listed before and is no longer listed.  A node that was never listed is not a controller of
+    ros2_control.  It never counts as not active.
 
     :param name: of the controller, as its controller manager lists it.
     :param companion: of a controller that is meant to be active together with it, if it commands
@@ -121,13 +121,13 @@ class Activation:
         self._was_listed = False
         self._beside: frozenset[str] = frozenset()  # active together with it
         self._others: frozenset[str] = frozenset()  # active while it was not
-        self._last_others: frozenset[str] = frozenset()  # in the last report of that time
-        self._last_active: frozenset[str] = frozenset()  # likewise, with those beside it
-        self._hardware: frozenset[str] = frozenset()  # active when it was active last
-        self._hardware_stopped = False  # some of it, while the controller was not active
+        self._last_others: frozenset[str] = frozenset()  # in the last report while it was not
+        self._last_active: frozenset[str] = frozenset()  # in that report, _beside included
+        self._hardware: frozenset[str] = frozenset()  # active when the controller last was
+        self._hardware_stopped = False  # some hardware, while the controller was not active
 
     def take(self, report: ManagerReport | None) -> None:
-        """Accept a report of the controller manager; None where there is none any more."""
+        """Accept a report of the controller manager; None if the controller manager has gone."""
         self.active = frozenset() if report is None else _names_of_active(report.controllers)
         if report is None:
             self.obstacle = ''
@@ -144,7 +144,7 @@ class Activation:
                 self._others, self._hardware_stopped = frozenset(), False
             self.obstacle = state
             self._last_active = self.active
-            self._last_others = self.active - self._beside  # those beside it have other interfaces
+            self._last_others = self.active - self._beside  # _beside have other interfaces
             self._others |= self._last_others
             self._hardware_stopped |= any(
                 report.hardware.get(name) in NOT_ACTIVE for name in self._hardware)
@@ -181,7 +181,7 @@ class Activation:
         return Receiver.ZEROED if own is not None and own.zeroes_effort else None
 
     def is_supported(self, joints: Sequence[str], kinds: Mapping[str, ControllerKind]) -> bool:
-        """Return whether controllers that are active beside it let the drives hold all joints."""
+        """Return whether controllers active together with it let the drives hold all joints."""
         held = frozenset(
             joint for name in self._beside if name in kinds for joint in kinds[name].held)
         return not self.obstacle and bool(joints) and held.issuperset(joints)

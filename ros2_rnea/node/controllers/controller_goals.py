@@ -34,7 +34,7 @@ STATUS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 _WITHOUT_TOLERANCE = -1.0
-"""What erases a tolerance of the controller, for one goal."""
+"""The value that erases a tolerance of the controller for one goal."""
 
 
 class ControllerGoals:
@@ -72,7 +72,7 @@ class ControllerGoals:
     @property
     def are_of_another_process(self) -> bool:
         """
-        Return whether a process offers the action that has not sent the last status.
+        Return whether the action is offered by another process than that of the last status.
 
         A controller that was started again after a crash sends none before its first goal.
         """

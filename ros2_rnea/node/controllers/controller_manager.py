@@ -38,10 +38,10 @@ except ImportError:  # before Jazzy
 ACTIVITY = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""As it is published, but deep enough for several changes at once."""
+"""The QoS of ~/activity as controller managers publish it, with room for several changes."""
 
 POLLS_PER_REQUEST = 3
-"""After how many polls without an answer the list is requested again."""
+"""Number of polls without an answer after which the list is requested again."""
 
 
 class ControllerManager:
@@ -140,7 +140,7 @@ class ControllerManager:
         self._pending = None
 
     def _on_list(self, done: Future) -> None:
-        if done is not self._pending:  # cancelled meanwhile
+        if done is not self._pending:  # this request was cancelled
             return
         self._pending = None
         controllers = done.result().controller

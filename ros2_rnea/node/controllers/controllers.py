@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The controllers beside the node: what it asks them, and what follows from their answers."""
+"""What the node asks the controllers with which it works, and what follows from the answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Controllers:
         """
         Return the joints whose position or velocity active controllers command.
 
-        :return: their names, and for people how that is known.
+        :return: their names, and a text that says how they are known.
         """
         return self._effort.held_joints()
 

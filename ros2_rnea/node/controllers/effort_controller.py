@@ -40,17 +40,17 @@ HOLDERS = {
     Receiver.HANDED_OVER: 'another controller holds the arm',
     Receiver.ARM_HOLDS_ITSELF: 'the arm holds itself',
 }
-"""Who holds the arm until the controller is active, for people."""
+"""Texts that say who holds the arm until the controller is active."""
 
 WANTED = ('joints', 'interface_name')
 """The parameters that are read from the controller."""
 
 SHORT_PERIOD = 0.05
-"""How often the node looks for a controller whose answer it needs [s]."""
+"""Period at which the node looks for a controller whose answer it needs [s]."""
 
 POLLS_WITHOUT_ANSWER = 5
 """
-After how many polls a controller that does not answer is reported.
+Number of polls after which a controller that does not answer is reported.
 
 Drivers without services for their parameters, as on microcontrollers, never answer.
 """
@@ -66,10 +66,10 @@ class EffortController:
     Otherwise the name comes from the topic: the receiver of ``X/commands`` is expected to be the
     node X, which may also be a driver whose joints cannot be read.
 
-    If a controller manager lists the controller, commands are sent only while it is active, or
-    while another controller holds the arm for it, or the arm itself.  That an arm does so while no
-    controller commands it is taken for granted where the arm is a known one; it matters where such
-    an arm compensates another gravity than the true one, and would fall with the first command.
+    If a controller manager lists the controller, commands are sent only while it is active, while
+    another controller holds the arm for it, or while the arm holds itself.  A known arm is assumed
+    to hold itself while no controller commands it.  This matters if such an arm compensates
+    another gravity than the true one: it would fall with the first command.
 
     :param topic: the fully qualified name of ~/commands.
     :param changed: called when the result of :meth:`reason_to_send_nothing` or of
@@ -142,7 +142,7 @@ class EffortController:
         """
         Return the joints whose position or velocity active controllers command.
 
-        :return: their names, and for people how that is known.
+        :return: their names, and a text that says how they are known.
         """
         if self._manager is None:
             return frozenset(), 'no controller manager is asked which controllers are active'
@@ -157,7 +157,7 @@ class EffortController:
         """
         Note around which joints active controllers close a loop; report where that changes.
 
-        While the controller manager does not answer, what it said last counts.
+        While the controller manager does not answer, its last answer counts.
         """
         if self._manager is not None and self._positioned and not self._activation.active:
             return

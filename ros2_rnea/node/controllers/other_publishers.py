@@ -15,7 +15,7 @@
 The other publishers of ~/commands, whose efforts would alternate with those of this node.
 
 A controller obeys whoever has published last.  A publisher that is only listed proves nothing,
-because DDS lists one that was killed for some 20 s.  Therefore this node listens to its own topic
+because DDS lists a killed one for about 20 s longer.  Therefore this node listens to its own topic
 while others are listed, and only commands that arrive count.
 """
 
@@ -42,22 +42,22 @@ from ros2_rnea.node.topics.qos import sensor_data
 from std_msgs.msg import Float64MultiArray
 
 LOOK_PERIOD = 0.25
-"""How often the node looks who publishes [s]."""
+"""Period at which the node looks for other publishers [s]."""
 
 SHORTEST_LOOK_PERIOD = 0.02
-"""How often the node looks who publishes before its first command [s]."""
+"""Shortest period at which the node looks for other publishers before its first command [s]."""
 
 LISTENING_TIME = 0.3
-"""How long the node listens to others before its first command [s]."""
+"""Time for which the node listens to other publishers before its first command [s]."""
 
 MEMORY_TIME = 1.0
-"""For this long after a command of others [s], they are taken to publish still."""
+"""Time after a command of another node in which it counts as still publishing [s]."""
 
 SUBJECT = 'other publishers'
-"""What notices about them are called in /diagnostics."""
+"""Subject of the notices about other publishers in /diagnostics."""
 
 DEPTH = 10
-"""How many messages are queued until the node looks at them."""
+"""Number of messages that are queued until the node reads them."""
 
 
 class OtherPublishers:

@@ -25,13 +25,13 @@ from ros2_rnea.node.topics.command_record import Endpoint
 from ros2_rnea.node.topics.publishers import node_name, UNKNOWN_NODE
 
 PARTICIPANT_BYTES = 12
-"""How many bytes at the beginning of an endpoint's identifier are its participant's."""
+"""Number of bytes at the start of an endpoint's identifier that identify its participant."""
 
 WITH_PARTICIPANTS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 """
-The RMW implementations with such identifiers.
+The RMW implementations whose endpoint identifiers begin with that of the participant.
 
-With others, endpoints can be told apart, but not the processes that they belong to.
+With other implementations, endpoints can be told apart, but not the processes that own them.
 """
 
 MAX_NAMES = 1000
@@ -88,8 +88,8 @@ class ReceiverGraph:
         """
         Return whether a subscriber is one of those by which nodes like this one hear each other.
 
-        They publish ~/commands too, and do not ask for reliable messages.  A driver or a bridge
-        that publishes on the topic besides is a receiver.
+        Such a subscriber is in a node that also publishes ~/commands, and does not ask for
+        reliable messages.  A driver or a bridge that publishes on the topic, too, is a receiver.
         """
         name = self._name(info)
         if name == self._node.get_fully_qualified_name():

@@ -30,7 +30,7 @@ from ros2_rnea.node.controllers.receiver_graph import processes, ReceiverGraph
 from ros2_rnea.node.topics.command_record import Endpoint, RecordedCommand
 
 MAX_KNOWN = 64
-"""How many processes are remembered that have received commands; of more, the latest."""
+"""Number of processes that are remembered as receivers of commands: the latest ones."""
 
 
 class Received(Enum):
@@ -132,7 +132,7 @@ class ReceiverTable:
         self.first = self.first or frozenset(self.earlier())
 
     def note_served_by_others(self) -> None:
-        """Note that all who are there hold a command of another node."""
+        """Note that all present receivers hold a command of another node."""
         self._replace_last((Received.LAST, Received.RECORDED), self.found)
 
     def has_lost(self, present: frozenset[str]) -> bool:
@@ -154,7 +154,7 @@ class ReceiverTable:
             if row.received in replaced:
                 row.received = Received.EARLIER
         for process in sorted(processes(receivers)):
-            row = self.processes.pop(process)  # so that it is the last
+            row = self.processes.pop(process)  # the order is by the last command
             row.received = Received.LAST
             self.processes[process] = row
         for process in self.earlier()[:-MAX_KNOWN]:

@@ -14,10 +14,10 @@
 """
 Which receivers are waited for: those that are known in part, and those in the record.
 
-Where only some of the processes are discovered that received the last command of an earlier
-process of this node, the others are waited for: those that are there may be recorders.  So it is
-where the controller is not discovered that received it.  The wait ends, because the controller may
-be in another process since then.
+If only some of the processes that received the last command of an earlier process of this node are
+discovered, the node waits for the others: those that are there may be recorders.  The node also
+waits if the controller that received that command is not discovered.  The wait ends, because the
+controller may be in another process since then.
 """
 
 from __future__ import annotations
@@ -85,9 +85,10 @@ class ReceiverWaits:
             self, table: ReceiverTable, controller: str, is_recorded: bool,
             is_controller_missing: bool) -> frozenset[Endpoint]:
         """
-        Return who is missing, so that it is not known who of those that are there counts.
+        Return the recorded receivers without which it is not known which present one counts.
 
-        A controller that this process has seen is missing as well, but then nobody else counts.
+        The result is empty if a controller that this process has seen is missing: then nobody else
+        counts.
         """
         if not table.found or is_controller_missing and table.is_controller_known:
             return frozenset()

@@ -28,19 +28,21 @@ nothing                it may be older than this node    not known      ``Receiv
 nothing                it has started after this node    nothing        ``Receiver.NEW``
 =====================  ================================  =============  ====================
 
-Receivers that hold different efforts hold one that is not known.  Neither is one known where the
+If receivers hold different efforts, the effort counts as not known.  It is not known either if the
 middleware does not tell the process.
 
-Three rules keep others than the controller from being taken for it.  Once a receiver with the
-controller's name has been seen, only receivers of that name count; others, such as recorders,
+Three rules prevent the node from taking another receiver for the controller.  Once a receiver with
+the controller's name has been seen, only receivers of that name count; others, such as recorders,
 only listen.  Where that name is not known, and some receivers are in processes that publish the
-joint states, those decide: they are the drivers of the robot.  Where not even that is known, those
-decide to which commands went first, for as long as one of them is there: who is added replaces
-nobody, unless one of them has gone and no efforts are sent, as after a crash of the driver.
+joint states, those decide: they are the drivers of the robot.  Where that is not known either, the
+receivers to which commands went first decide, for as long as one of them is there.  An additional
+receiver replaces none of them, unless one of them has gone and no efforts are sent, as after a
+crash of the driver.
 
 A controller that is not active does not write commands to the hardware.  It is sent none, except
-while another controller holds the arm, or an arm holds itself that will not do so afterwards: then
-each command is a first one, so that the first that counts is received without delay.
+while another controller holds the arm, or while an arm holds itself that will not do so
+afterwards.  In these cases each command is a first one: the first command that counts arrives
+without delay.
 """
 
 from __future__ import annotations
@@ -64,28 +66,28 @@ DISCOVERY_TIME = 10.0
 """
 A process that is discovered later than this after the first look [s] is younger than this node.
 
-For the same time the controller of an earlier process of this node is waited for, while only
+The node also waits for this time for the controller of an earlier process of this node, while only
 receivers of other names are there.
 """
 
 LONGEST_WAIT = 5.0
 """
-How long a receiver that is known in part is waited for before efforts are sent again [s].
+Longest wait for a receiver that is known in part, while no efforts are being sent [s].
 
-Its endpoint and the name of its node become known one after the other; where a process of that
-name has crashed, that may take seconds.
+The endpoint of a receiver and the name of its node become known one after the other.  If a process
+of that name has crashed, this may take seconds.
 """
 
 LONGEST_PAUSE = 0.1
 """
-The same while efforts are being sent [s]: the controller holds the last one meanwhile.
+Longest wait for a receiver that is known in part, while efforts are being sent [s].
 
-It is waited for although the controller is known: DDS lists a process that has crashed beside its
-successor, and a message goes to both.
+During this wait the controller holds the last effort.  The node waits even if the controller is
+known: DDS lists a crashed process together with its successor, and a message goes to both.
 """
 
 LONGEST_CYCLE = 0.01
-"""In a pause that is longer [s], one receiver may have taken the place of another."""
+"""In a pause between two cycles that is longer [s], another receiver may replace the known one."""
 
 
 @dataclass(slots=True)
@@ -93,10 +95,10 @@ class OtherCommands:
     """
     What else commands the arm.
 
-    :ivar are_first: whether commands of another publisher arrive, so that none are sent.
+    :ivar are_first: whether commands of another publisher arrive; then this node sends none.
     :ivar is_controller_active: whether the controller writes the commands to the hardware.
-    :ivar holder: who has held the arm since it does not, until the next command; None: nothing
-        suggests that it is another effort than before.
+    :ivar holder: who has held the arm since the controller stopped writing, until the next
+        command; None: nothing suggests that the effort is another one than before.
     """
 
     are_first: bool = False
@@ -117,10 +119,10 @@ class Receivers:
     :ivar on_appearance: called when the controller appears among the receivers.
     :ivar is_handing_over: whether another controller than that of the commands holds the arm, or
         the arm holds itself, until the first command.
-    :ivar is_supported: whether other controllers, active beside that of the commands, let the
-        drives hold all joints.
-    :ivar are_incomplete: whether one is being discovered; it may be the controller, started again,
-        so that nothing should be sent meanwhile.
+    :ivar is_supported: whether other controllers, active together with that of the commands, let
+        the drives hold all joints.
+    :ivar are_incomplete: whether a receiver is being discovered.  It may be the controller after a
+        restart: nothing should be sent until it is known.
     """
 
     def __init__(
@@ -315,7 +317,7 @@ class Receivers:
             each.process: patience for each in table.found if not each.node}
         if table.number < self._count:
             partial[self._count - table.number] = patience
-        # Since the controller has appeared, so that it is not waited for later.
+        # A controller that has appeared now is not waited for later.
         partial.update(dict.fromkeys(table.named, 0.0 if self.is_checked else LONGEST_WAIT))
         return partial
 

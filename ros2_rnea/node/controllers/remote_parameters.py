@@ -27,10 +27,10 @@ from ros2_rnea.node.guarded_node import call_when_done
 
 POLLS_PER_REQUEST, MAX_POLLS_PER_REQUEST = 3, 48
 """
-After how many polls without an answer the request is sent again.
+First and largest number of polls without an answer after which the request is sent again.
 
-The number doubles each time, up to the second one, because a late answer does not count: if each
-answer took longer than the polls, none would ever count.
+The number doubles each time, because a late answer does not count: if each answer took longer than
+the polls, none would ever count.
 """
 
 
@@ -102,7 +102,7 @@ class RemoteParameters:
         self._pending = client, future
 
         def on_done(done: Future) -> None:
-            if self._pending == (client, done):  # and not cancelled meanwhile
+            if self._pending == (client, done):  # else it was cancelled
                 self._pending = None
                 then(done.result())
 

@@ -23,10 +23,10 @@ from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.worker.model_worker import Built, Progress
 
 LONG_BUILD = 1.0
-"""A build that takes longer than this [s] is reported on /diagnostics."""
+"""Duration of a build above which it is reported on /diagnostics [s]."""
 
 PROGRESS_PERIOD = 5.0
-"""How often the log says how far a compilation is [s]."""
+"""Period at which the log reports the progress of a compilation [s]."""
 
 
 class BuildReport:

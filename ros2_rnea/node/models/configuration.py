@@ -67,10 +67,14 @@ from ros2_rnea.robots.arguments import check_link
 from ros2_rnea.robots.robot import Robot
 
 LONGEST_DECLARATIONS = 0.0003
-"""How long parameters are declared in one callback [s of processor time]; each takes 0.1 ms."""
+"""Time for which one callback declares parameters [s of processor time]; each takes 0.1 ms."""
 
 LONGEST_FIRST_DECLARATIONS = 0.01
-"""How long for the first robot, for which the first effort waits and no cycle does [s]."""
+"""
+Time for which one callback declares the parameters of the first robot [s of processor time].
+
+The first effort waits for that, and no cycle does.
+"""
 
 
 class Configuration:
@@ -742,7 +746,7 @@ class Configuration:
         try:
             request = answer.request._replace(
                 parameters=self._numbers, settings=settings)
-            if request != answer.request:  # parameters have changed meanwhile
+            if request != answer.request:  # parameters have changed during the build
                 policy = updated(model, policy, request)
                 requested.answer = Answer(request, Built(model, policy))
                 if previous is not None and not requested.was_updated:

@@ -30,11 +30,14 @@ from ros2_rnea.node.models.requested_model import RequestedModel
 from ros2_rnea.node.worker.model_worker import Answer, ModelWorker, Request
 
 POLL_PERIOD = 0.005
-"""How often the worker is asked for its answer [s]."""
+"""Period at which the worker is asked for its answer [s]."""
 
 FIRST_REBUILD_PERIOD, LONGEST_REBUILD_PERIOD = 1.0, 60.0
-"""Delay before a model whose worker process has failed is requested again [s]; it doubles each
-time."""
+"""
+First and longest delay before a model whose worker process has failed is requested again [s].
+
+The delay doubles each time.
+"""
 
 
 class ModelBuilder:
@@ -46,7 +49,7 @@ class ModelBuilder:
     :param offer: called at intervals once the worker has answered, until the model is used,
         refused or replaced by another request.
     :param end: called when nothing is requested any more, also where nothing was.
-    :param has_model: returns whether a model is in use meanwhile.
+    :param has_model: returns whether a model is in use during the build.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ KERNELS = ('inverse_dynamics', 'gravity', 'effort_terms')
 """The methods of a robot that the cycle and the services call."""
 
 OBSERVER_KERNELS = ('joint_momentum',)
-"""Those that the observation of external efforts calls besides."""
+"""The methods of a robot that the observation of external efforts calls in addition."""
 
 
 class Payload(NamedTuple):
@@ -132,8 +132,8 @@ class Model(NamedTuple):
         Payloads on links that accept none in this model are ignored, and so are joint parameters
         that its robot is not prepared for.
 
-        :raises RneaError: where a value is not possible; others may have been set then, so
-            that the caller sets those before again, or discards the robot.
+        :raises RneaError: where a value is not possible.  Others may have been set by then: the
+            caller has to set the previous values again, or to discard the robot.
         """
         self.check(parameters)
         is_changed = False

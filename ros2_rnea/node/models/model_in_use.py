@@ -51,8 +51,8 @@ class ModelInUse:
         """
         Check that settings can be used.
 
-        The rest of settings that disable may wait until nothing is sent any more, so that they
-        need not hold the arm.
+        Settings that disable the node need not hold the arm: the rest of them may wait until
+        nothing is sent any more.
 
         :raises ArgumentError: where they do not fit the robot, or the arm would not be held.
         """
@@ -195,7 +195,7 @@ def updated(model: Model, policy: Policy, request: Request) -> Policy:
             policy.take_snapshot()
     if not is_checked:
         policy.check_held()
-    policy.friction_shares()  # here, so that the swap need not compute them
+    policy.friction_shares()  # computed here, and not in the swap
     return policy
 
 

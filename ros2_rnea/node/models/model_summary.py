@@ -60,7 +60,7 @@ def log_model_summary(
 
 def _warn_of_unknown_joints(
         robot: Robot, overrides: Collection[str], logger: RcutilsLogger) -> None:
-    """Warn of unknown joints in parameters; in ``effort_limits`` they are an error besides."""
+    """Warn of unknown joints in parameters; in ``effort_limits`` they are also an error."""
     for name in overrides:
         family, _, joint = name.partition('.')
         if family != 'effort_limits' and family in parameters.OF_JOINTS and (

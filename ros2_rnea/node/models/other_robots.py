@@ -42,7 +42,7 @@ DIFFERENT_TEXTS = 'publishers of robot_description'
 """Subject of the notice that several nodes publish descriptions, and their texts differ."""
 
 SAME_AXIS = 0.99
-"""Scalar product of two unit vectors above which the axis is the same, perhaps calibrated."""
+"""Least scalar product of the unit vectors of two axes that count as one, perhaps calibrated."""
 
 
 class Withheld(NamedTuple):
@@ -51,7 +51,7 @@ class Withheld(NamedTuple):
 
     :ivar description: None while it is not known whether it is still published.
     :ivar present: the name of the robot that stays.
-    :ivar difference: to that robot, for people.
+    :ivar difference: a text that says how the robot differs from that one.
     :ivar is_undecided: whether nothing told which of the two robots is driven.
     """
 
@@ -178,7 +178,7 @@ class DescriptionPublishers:
 
     @property
     def names(self) -> str:
-        """Return the names of their nodes, for people."""
+        """Return the names of their nodes as text."""
         names = {name or 'a node without a name' for name in self._present.values()}
         return listed(sorted(names)) or 'no node'
 
@@ -218,7 +218,7 @@ def difference_of_robots(present: Policy, other: Policy) -> str:
 
     This is part of a swap, which calls few functions.
 
-    :return: for people; empty where it is the same robot, if with other numbers.
+    :return: a text; empty where it is the same robot, even with other numbers.
     """
     if other.robot.name != present.robot.name:
         return f'it describes the robot {other.robot.name!r}, not {present.robot.name!r}'

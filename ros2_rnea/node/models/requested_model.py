@@ -24,7 +24,7 @@ from ros2_rnea.node.models.model_building import Source
 from ros2_rnea.node.worker.model_worker import Answer, Built
 
 RETRY_PERIOD = 0.1
-"""How often it is tried again to use a model with which the arm could not be held [s]."""
+"""Period at which the node tries again to use a model that could not hold the arm [s]."""
 
 
 @dataclass
@@ -49,10 +49,10 @@ class RequestedModel:
 
     def prolong(self, transition: float | None, blend_time: float) -> None:
         """
-        Let the blend take at least so long.
+        Let the blend take at least a given time.
 
-        :param transition: [s]; None: as long as it does.
-        :param blend_time: how long a blend takes for which no other duration is given [s].
+        :param transition: the given time [s]; None: the blend keeps its duration.
+        :param blend_time: duration of a blend for which no other duration is given [s].
         """
         if transition is not None:
             present = blend_time if self.transition is None else self.transition

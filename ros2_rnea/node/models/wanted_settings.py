@@ -32,10 +32,11 @@ class WantedSettings:
     :param reason_to_send_nothing: returns, for values of the node's parameters, why no effort may
         be sent; empty where efforts may be sent.  It raises an RneaError where one has no valid
         value.
-    :param may_reach_other_joints: tells, likewise, whether efforts could reach other joints than
-        they are meant for, so that not even a last effort may be sent.
+    :param may_reach_other_joints: returns, for values of the node's parameters, whether efforts
+        could reach other joints than they are meant for.  Then not even a last effort may be sent.
+        It raises an RneaError where one has no valid value.
     :param held_joints: returns the joints whose position or velocity other controllers command,
-        and for people how that is known.
+        and a text that says how they are known.
     """
 
     def __init__(

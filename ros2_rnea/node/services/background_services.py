@@ -12,14 +12,14 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Services beside the node's cycle: a thread that carries messages, and a process that may compute.
+Services that do not delay the cycle: a thread carries messages, and a process may compute.
 
 The answer to a request may take seconds; deserializing a trajectory of ten thousand points takes
 tens of milliseconds.  Therefore neither happens in the control thread.  Services whose answers
 take equally long share a thread, in which each request waits for those before it: what the thread
 computes itself, what a worker process computes, and what a controller has to do first.  The first
 request that needs the process starts it.  An executor serves whole nodes, so each thread has its
-own node.  The names of these nodes begin with an underscore, so that tools do not list them.
+own node.  The names of these nodes begin with an underscore: tools do not list them.
 
 A coroutine as the service's callback would not do: it would still deserialize in the control
 thread, and rclpy's events executor does not support coroutines.
@@ -41,12 +41,12 @@ from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.worker_process import WorkerProcess
 
 PAUSE = 0.1
-"""How long the thread waits after an error of the executor [s]."""
+"""Time for which the thread waits after an error of the executor [s]."""
 
 
 class BackgroundService(NamedTuple):
     """
-    A service that is answered beside the cycle.
+    A service that is answered outside the control thread.
 
     :ivar definition: its type.
     :ivar answer: returns the response to a request, for the policy in use; an error that it raises

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The service that fills trajectories with efforts, beside the node's cycle."""
+"""The service that fills trajectories with efforts, outside the control thread."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from ros2_rnea_interfaces.srv import FillTrajectoryEfforts
 from trajectory_msgs.msg import JointTrajectory
 
 LONGEST_WAIT = 1.0
-"""How long a request that was refused for a stale state waits for a fresh one, each time [s]."""
+"""Longest wait for a fresh state each time that a request is refused for a stale one [s]."""
 
 MAX_REFUSALS = 5
-"""How often a request may be refused for a stale state."""
+"""Largest number of times that a request may be refused for a stale state."""
 
 ATTEMPTS = 5
-"""How often the state is read until no message arrives while it is read."""
+"""Largest number of times that the state is read until no message arrives while it is read."""
 
 WAIT_STEP = 0.01
-"""How often it looks [s]."""
+"""Period at which a request that waits looks for a fresh state [s]."""
 
 
 class FillService:
@@ -89,8 +89,8 @@ class FillService:
         """
         Return the context of a request, and whether the state in it is stale.
 
-        A message that the cycle receives meanwhile is later than the time of the context, and
-        would be taken as stale: another attempt finds the next one in time.
+        A message that the cycle receives during this call is later than the time of the context,
+        and would count as stale: another attempt finds the next one in time.
         """
         for _ in range(ATTEMPTS):
             now = self._now()

@@ -45,13 +45,13 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 PERIOD = 0.02
-"""How often the node looks whether to hold [s]."""
+"""Period at which the node checks whether to hold [s]."""
 
 LONGEST_ANSWER = 5.0
-"""How long the service waits for the controller, beside the duration of the trajectory [s]."""
+"""Longest wait for the controller, in addition to the duration of the trajectory [s]."""
 
 SHORTEST = 0.01
-"""The shortest trajectory [s]: its last point has to be later than its first."""
+"""Duration of the shortest trajectory [s]: its last point has to be later than its first."""
 
 
 class CommandedPose(NamedTuple):
@@ -165,7 +165,7 @@ class HoldService:
         trajectory = at_rest(
             policy.controlled, pose.positions, holding, policy.settings.blend_time)
         if policy.settings.rules.omitted_joints_stay_where_commanded:
-            # It commands positions, so that no feedback is in its effort: blend from that.
+            # It commands positions: its effort contains no feedback, and the blend starts from it.
             trajectory.points[0].effort = pose.efforts.tolist()
 
         def on_own_end(reason: str) -> None:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The services that answer with matrices and accelerations of the model, beside the node's cycle.
+The services that answer with matrices and accelerations of the model, outside the control thread.
 
 They are meant for inspection, planning and tuning, a few times a second.  A control loop computes
 such quantities faster with the library, in its own process.

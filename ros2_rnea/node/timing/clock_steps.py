@@ -29,13 +29,13 @@ from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.trajectories.ros_time import NANOSECONDS
 
 SMALLEST_STEP = 0.05
-"""A smaller step of the system clock is ignored [s]; a clock that NTP slews has smaller ones."""
+"""Smallest step of the system clock that counts [s]; a clock that NTP slews has smaller ones."""
 
 LONGEST_READING = 0.001
-"""Both clocks are read again where that has taken longer [s]."""
+"""Longest reading of both clocks [s]; after a longer one they are read again."""
 
 MAX_READINGS = 10
-"""How often both clocks are read at most, on a machine that is too busy for it."""
+"""Largest number of readings of both clocks, on a machine that is too busy for a short one."""
 
 
 class ClockSteps:

@@ -23,7 +23,7 @@ from ros2_rnea.control.decision import Instant
 from ros2_rnea.trajectories.ros_time import RosTime
 
 LONGEST_STANDSTILL = 5.0
-"""Simulated time that stands still for longer than this [s] is reported."""
+"""Longest standstill of simulated time that is not reported [s]."""
 
 
 class Clocks:

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""When the cycle runs though no joint state calls for it."""
+"""The timers that run the cycle when no joint state triggers it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,18 @@ from ros2_rnea.control.settings import Settings
 from ros2_rnea.node.timing.clocks import Clocks
 
 LOOKS = 4
-"""How often in the shortest timeout the node looks whether joint states have stopped."""
+"""Number of checks in the shortest timeout whether joint states have stopped."""
 
 FINAL_FADE_EFFORTS = 20
-"""Number of efforts in each ``state_timeout`` while the effort fades out, at least."""
+"""Smallest number of efforts in each ``state_timeout`` while the effort fades out."""
 
 SHORTEST_PERIOD, LONGEST_FINAL_FADE_PERIOD = 0.001, 0.005
-"""Bounds of the periods that follow from these numbers [s]."""
+"""
+Bounds of the timers' periods [s].
+
+The first is the shortest period that may follow from :data:`LOOKS` or :data:`FINAL_FADE_EFFORTS`.
+The second is the longest period in the final fade.
+"""
 
 
 class CycleTimers:

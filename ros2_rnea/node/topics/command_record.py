@@ -15,10 +15,10 @@
 The last command, in memory that outlives this process.
 
 After a crash the controller holds the last command, and the next process of this node has to start
-from it.  It is written in each cycle to a file that is mapped into memory, in a folder that exists
-only in memory, so that no disk delays the cycle.  It is gone after a restart of the machine, when
-nobody holds anything, and after that of this node's container, when a controller outside it may
-hold the last command.
+from it.  Each cycle writes it to a file that is mapped into memory, in a folder that exists only
+in memory: no disk delays the cycle.  The record is lost with a restart of the machine, after which
+nobody holds anything.  It is also lost with a restart of this node's container, although a
+controller outside the container may hold the last command.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ MEMORY = Path('/dev/shm')
 
 VERSION = 1
 HEADER = 8192
-"""Bytes before the numbers; the header is JSON, padded with spaces."""
+"""Version of the format, and size of the header [bytes]; it is JSON, padded with spaces."""
 
 SLOTS = 2
-"""They are written in turn, so that one is whole at any time."""
+"""Number of copies of the numbers; they are written in turn, and one is whole at any time."""
 
 
 class Endpoint(NamedTuple):

@@ -26,7 +26,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 LONGEST_DELIVERY = 0.5
-"""How long the last message may take to arrive [s]."""
+"""Longest time that the last message may take to arrive [s]."""
 
 
 class EffortPublishers:
@@ -44,7 +44,7 @@ class EffortPublishers:
         self.use((), has_commands=False)
 
     def prepare(self, joints: Sequence[str]) -> None:
-        """Make the messages for controlled joints now, so that :meth:`use` takes little time."""
+        """Make the messages for controlled joints early: :meth:`use` then takes little time."""
         commands, effort = self._publishers
         self._prepared_for, count = tuple(joints), len(joints)
         self._prepared = (
@@ -75,7 +75,7 @@ class EffortPublishers:
 
         :param effort: shape (joints,) [Nm or N].
         :param stamp: of the joint state that caused it, in s and ns.
-        :param command: the same in the units of the drives, for ~/commands; None: no command.
+        :param command: the effort in the units of the drives, for ~/commands; None: no command.
         :param latest: nothing is published later than this, on the monotonic clock [s].
         """
         if command is None or self._commands is None:

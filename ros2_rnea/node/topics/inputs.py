@@ -40,7 +40,7 @@ from std_msgs.msg import Header
 
 
 PENDING = 'pending'
-"""What a handler returns that will report later whether the message is accepted."""
+"""The result of a handler that reports later whether the message is accepted."""
 
 
 class Input(NamedTuple):
@@ -215,8 +215,8 @@ class Inputs:
         Take the messages that are queued behind the one that the executor has taken.
 
         The executor then finds an empty queue, as after a message that another thread has taken.
-        At most one queue is taken at once, so that a publisher that is too fast stops nothing;
-        and no more once they have the size that one message may have: the executor takes the rest.
+        At most one queue is taken at once: a publisher that is too fast blocks nothing.  No more
+        are taken once they have the size that one message may have: the executor takes the rest.
 
         :param size: of the first message [bytes].
         :param most: how many are taken at most.

@@ -20,7 +20,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 UNKNOWN_NODE = '_NODE_NAME_UNKNOWN_'
 """
-What rcl calls the node of an endpoint until its name has been discovered.
+The name that rcl gives to the node of an endpoint until its real name has been discovered.
 
 After a network cut of 20 s and more, rmw_fastrtps discovers the same endpoints again, but never
 the names of their nodes.

@@ -34,7 +34,7 @@ from sensor_msgs.msg import JointState
 
 MAX_LAYOUTS = 16
 MAX_LAYOUT_BYTES = 1 << 18
-"""How many layouts are kept, and the size of all their messages [bytes]."""
+"""Largest number of layouts that are kept, and largest size of all their messages [bytes]."""
 
 
 class MeasuredState(NamedTuple):

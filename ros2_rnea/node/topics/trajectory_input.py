@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Trajectories that are received: short ones are read at once, long ones beside the cycle."""
+"""Trajectories that are received: short ones are read at once, long ones in another thread."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from trajectory_msgs.msg import JointTrajectory
 TOPIC = 'joint_trajectory'
 
 POLL_PERIOD = 0.005
-"""How often it is asked whether a long trajectory has been read [s]."""
+"""Period at which the node checks whether a long trajectory has been read [s]."""
 
 
 class _Read(NamedTuple):
@@ -60,9 +60,9 @@ class TrajectoryInput:
     Reads serialized JointTrajectory messages, and lets the policy follow them.
 
     A long trajectory takes longer to read than a cycle, and so may one that joins a long one that
-    is in progress.  A thread of its own reads it, and plans its motion from where the robot was
-    when it arrived, as the controller does meanwhile.  It is followed as soon as that is done,
-    unless another trajectory has arrived since.
+    is in progress.  Such a trajectory is read in a thread of its own.  The thread plans the motion
+    from where the robot was when the trajectory arrived, as the controller does.  The policy
+    follows it as soon as it is planned, unless another trajectory has arrived since.
 
     :param policy: returns the policy in use, or None while there is no robot.
     :param now: returns the time on both clocks.

@@ -11,4 +11,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Work beside the cycle: a thread of the node and the process that computes for it."""
+"""Work outside the control thread: another thread, and the process that computes for it."""

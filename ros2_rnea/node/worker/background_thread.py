@@ -18,14 +18,14 @@ from threading import enumerate as threads, Thread
 
 
 LONGEST_END = 2.0
-"""How long it is waited for the end of a thread that may be computing [s]."""
+"""Longest wait for the end of a thread that may be computing [s]."""
 
 
 class BackgroundThread(Thread):
     """
-    A thread with the default scheduling policy, whatever that of the thread that starts it.
+    A thread with the default scheduling policy, whatever policy the thread has that starts it.
 
-    Threads and processes that it starts inherit this policy.
+    Threads and processes that it starts inherit the default policy.
     """
 
     def run(self) -> None:
@@ -35,7 +35,7 @@ class BackgroundThread(Thread):
         super().run()
 
     def wait(self) -> bool:
-        """Wait for the end, but not for ever, and return whether it has come."""
+        """Wait for the end, at most :data:`LONGEST_END`, and return whether it has come."""
         self.join(LONGEST_END)
         return not self.is_alive()
 

@@ -14,9 +14,9 @@
 """
 The connection between a node and one of its worker processes.
 
-It is anonymous, and inherited by the process: nobody else can send into it.  So messages are in
-pickle; the machine code that comes with them is executed, too.  (multiprocessing.connection, which
-does the same, would make each start of the node longer.)
+The connection is anonymous, and the process inherits it: nobody else can send into it.  Therefore
+messages are in pickle; the machine code in them is executed, too.  (multiprocessing.connection
+also offers such a connection, but would make each start of the node longer.)
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ import ros2_rnea
 from ros2_rnea.kernels.code_version import code_version
 
 VERSION = code_version(Path(ros2_rnea.__file__).parent)
-"""That of the code that this process runs; it must be the same at both ends."""
+"""Version of the code that this process runs; both ends must have an equal one."""
 
 PROGRESS = 'progress'
 """The key of a progress report in a message that is not yet the answer."""
 
 LARGEST = 1 << 32
-"""No message has more bytes; a larger size means that the data is invalid."""
+"""Largest size of a message [bytes]; a larger size means that the data is invalid."""
 
 _SIZE = struct.Struct('>Q')
 
 _MAX_AT_ONCE = 1 << 20
-"""How many bytes are read in one call."""
+"""Largest number of bytes that are read in one call."""
 
 Message = dict[str, Any]
 

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-The worker beside the cycle: it builds models, and the control thread only swaps them.
+The worker that builds models; the control thread only swaps them in.
 
 A robot description may be large or invalid, and compiling a robot takes seconds.  Therefore a
 thread of the node sends the description to a worker process, and makes a robot and a policy from
@@ -21,8 +21,8 @@ once the answer has arrived, it swaps the model by assignments.
 
 Only the newest of several requests is answered.  A request that a newer one supersedes may still
 finish within :data:`SUPERSEDED_TIMEOUT`, because a new process takes about as long; after that its
-process is ended.  The answers of services have another process of the same kind, so that no
-description waits for them.
+process is ended.  Another process of this kind computes the answers of services: no description
+waits for them.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from ros2_rnea.node.worker.channel import Message
 from ros2_rnea.node.worker.worker_process import WorkerError, WorkerProcess
 
 SUPERSEDED_TIMEOUT = 1.0
-"""How long a request may still take after a newer one was made [s]."""
+"""Longest time that a request may still take after a newer one was made [s]."""
 
 CHECK_PERIOD = 1.0
-"""How often an idle thread checks that its process still runs [s]."""
+"""Period at which an idle thread checks that its process still runs [s]."""
 
 
 class Request(NamedTuple):
@@ -115,7 +115,7 @@ class ModelWorker:
     """
     The thread and its process, which run until :meth:`close`.
 
-    The process is started at once, so that it is ready when a description has been discovered.
+    The process is started at once: it is ready when a description has been discovered.
 
     :ivar process: which the thread asks.
     :param on_exit: called, by the thread, when the process has exited; it is then restarted.
@@ -224,7 +224,7 @@ class ModelWorker:
             if self._current is not None:
                 self._progress = None
             request = self._current
-        discarded.clear()  # outside the lock, so that no thread waits for it
+        discarded.clear()  # outside the lock: no thread waits for it
         return request
 
     def _keep_process_alive(self) -> None:
@@ -258,8 +258,8 @@ class ModelWorker:
         model.update(parameters)
         policy = Policy(robot, settings)
         policy.check_held()
-        policy.friction_shares()  # here, so that the swap need not compute them
-        policy.stages.judgement.friction_shares(settings)  # likewise the first change
+        policy.friction_shares()  # computed here, and not in the swap
+        policy.stages.judgement.friction_shares(settings)  # nor in the first change
         return Built(model, policy)
 
     def _parts(self, data: bytes, engine: Engine) -> _Parts:

@@ -34,20 +34,20 @@ from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.channel import Channel, channel_pair, Message, PROGRESS, VERSION
 
 POLL_PERIOD = 0.05
-"""How often a thread that waits for an answer checks whether the request is cancelled [s]."""
+"""Period at which a thread that waits for an answer checks if the request is cancelled [s]."""
 
 TRIES = 2
-"""How many processes may exit while they work on a request, before it is refused."""
+"""Number of processes that may exit while they work on a request, before it is refused."""
 
 READING_TIMEOUT = 1.0
-"""How long the last lines of a process that has exited may take to be read [s]."""
+"""Longest time for reading the last lines of a process that has exited [s]."""
 
 LONGEST_END = 1.0
-"""How long :meth:`WorkerProcess.close` waits until Linux has ended the process [s]."""
+"""Longest time for which :meth:`WorkerProcess.close` waits for the end of the process [s]."""
 
 LAST_LINES = 5
 LONGEST_LINE = 500
-"""How many lines of the process's output are stored, and how many bytes of each."""
+"""Number of lines of the process's output that are stored, and most bytes of each."""
 
 
 class WorkerError(RneaError):
@@ -60,7 +60,7 @@ class RequestCancelledError(WorkerError):
 
 class WorkerProcess:
     """
-    A process that computes beside the node; :mod:`.worker_tasks` has the tasks that it can do.
+    A process that computes for the node; :mod:`.worker_tasks` has the tasks that it can do.
 
     It is started by :meth:`start` or the first request, and again after an exit.  It runs at low
     priority, and ends when the node does, because this object holds one end of a pipe to it.  One
@@ -254,7 +254,7 @@ def _folders(paths: list[str]) -> list[str]:
     """Return the entries of a search path that are absolute and not the working directory."""
     try:
         here = os.path.realpath(os.curdir)
-    except OSError:  # it was deleted, so that nothing can be imported from it
+    except OSError:  # it was deleted: nothing can be imported from it
         here = ''
     return [path for path in paths
             if os.path.isabs(path) and os.path.exists(path) and os.path.realpath(path) != here]

@@ -14,12 +14,12 @@
 """
 The program of a worker process.
 
-It is called as ``python <this file> <socket> <pipe> <version> <package> <folder> ...``.
+The program is called as ``python <this file> <socket> <pipe> <version> <package> <folder> ...``.
 
-It is started by its path, and the folders become its module search path, so that no file of the
-working directory is imported in place of a module of Python or of this package.  Nothing but
-``sys`` is imported before that.  The package is the one that the node has imported, of which the
-search path may contain another copy, as in a workspace over an installed release.
+It is started by its path, and the folders become its module search path: no file of the working
+directory is imported in place of a module of Python or of this package.  Nothing but ``sys`` is
+imported before that.  The package is the one that the node has imported.  The search path may
+contain another copy of it, as in a workspace over an installed release.
 """
 
 import sys

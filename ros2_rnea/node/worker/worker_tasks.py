@@ -38,10 +38,14 @@ from ros2_rnea.robots.robot import Robot
 Report = Callable[[Any], None]
 
 NICENESS = 10
-"""Added to the nice value of this process, so that others run first."""
+"""Number that is added to the nice value of this process: others run first."""
 
 OUT_OF_MEMORY_SCORE = 500
-"""When memory runs out, Linux ends the process with the highest score: this one."""
+"""
+Number that is added to the score of this process for the case that memory runs out.
+
+Linux then ends the process with the highest score: this one.
+"""
 
 
 OTHER_VERSION = {'error': 'RneaError', 'text': (
@@ -105,7 +109,7 @@ def make_model(request: Message, report: Report) -> Message:
     """
     Parse a description, audit it and compile its kernels, each of which is reported.
 
-    The tree of the answer is in pickle by itself, so that equal ones are recognized unread.
+    The tree in the answer is pickled separately: equal trees are recognized without reading them.
     """
     source = request['source']
     tree, findings = _read_description(
@@ -152,7 +156,7 @@ def _read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
 
 @lru_cache(maxsize=1)
 def _robot(snapshot: bytes) -> Robot:
-    """Return the robot in use; it is cached, so that its kernels are compiled only once."""
+    """Return the robot in use; it is cached, and its kernels are compiled only once."""
     return AdjustableRobot(*pickle.loads(snapshot))
 
 
