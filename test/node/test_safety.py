@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Inertia
@@ -154,10 +154,19 @@ def test_by_default_the_rate_depends_on_the_size_of_joints(bench):
     arm = bench(joints=JOINTS, blend_time=0.0, effort_rate_limit=0.0, position_loop='present')
     arm.describe(ARM.replace('effort="40.0"', 'effort="12.0"'))
     arm.until(lambda: close(arm.answer(JOINTS, Q), GRAVITY))
-    arm.push('tool', moment=(0.0, 900.0, 0.0))
-    while abs(arm.answer(JOINTS, Q)[1]) < 12.0:
-        arm.push('tool', moment=(0.0, 900.0, 0.0))
-    assert highest_rates(arm) == pytest.approx([1000.0, 12.0 / 0.05], rel=1e-9)
+    rates, moments = pytest.approx([1000.0, 12.0 / 0.05], rel=1e-9), cycle([900.0, -900.0])
+
+    def swing(moment):
+        """Push the arm until its elbow is at the limit."""
+        arm.push('tool', moment=(0.0, moment, 0.0))
+        while arm.answer(JOINTS, Q)[1] * moment > -12.0 * abs(moment):
+            arm.push('tool', moment=(0.0, moment, 0.0))
+
+    def has_both_rates():
+        swing(next(moments))
+        return highest_rates(arm) == rates
+
+    arm.until(has_both_rates)  # a busy machine may take a whole swing in one step
 
 
 def test_the_rate_is_held_and_told(bench):
