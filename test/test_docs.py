@@ -127,7 +127,7 @@ FAULTS = {
 }
 
 
-def test_each_kind_of_fault_is_found_on_the_page_that_has_it(tmp_path: Path):
+def test_each_kind_of_fault_is_found_on_its_page(tmp_path: Path):
     for number, body in enumerate(['', *FAULTS.values()]):
         links = ''.join(f'<a href="{n}.html#top">page</a>' for n in range(1, len(FAULTS) + 1))
         name = 'index' if number == 0 else str(number)

@@ -36,7 +36,7 @@ def program():
     return {**programs[0], **programs[1]}
 
 
-def test_least_squares_leaves_the_noise_of_data_that_it_has_not_seen(program):
+def test_least_squares_leaves_the_noise_of_unseen_data(program):
     robot = Robot.from_urdf(ARM)
     real = changed_inertias(robot, seed=1)
     noise = 0.05 * np.random.default_rng(2).normal(size=(4000, robot.nv))

@@ -159,7 +159,7 @@ def test_foreign_virtual_environment_is_left_alone(clone: Path):
 
 
 @NEEDS_NO_PACKAGES
-def test_offline_it_fails_in_one_clear_sentence_and_keeps_what_is_good(clone: Path):
+def test_offline_it_says_why_and_keeps_what_is_good(clone: Path):
     nowhere = 'http://127.0.0.1:9/simple'
     offline = {'PIP_CONFIG_FILE': '/dev/null', 'PIP_INDEX_URL': nowhere, 'PIP_RETRIES': '1',
                'PIP_NO_CACHE_DIR': '1', 'PIP_EXTRA_INDEX_URL': '', 'PIP_FIND_LINKS': '',

@@ -249,7 +249,7 @@ def test_after_a_cut_the_effort_goes_on_without_a_step(arm, seconds, recovery):
         assert right_again - mended <= recovery
 
 
-def test_with_frames_lost_and_late_the_arm_is_held_without_a_step(arm):
+def test_lost_and_late_frames_let_no_arm_step(arm):
     before = len(arm.commands) - 1
     arm.wire.loss, arm.wire.delay = 0.3, 0.02
     for positions in (OTHER, START, OTHER):
