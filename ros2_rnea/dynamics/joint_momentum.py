@@ -22,7 +22,7 @@ from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Number
 
 
-def momentum_and_turning(
+def momentum_and_turning_of_links(
         tree: Tree, q: Sequence[Number], qd: Sequence[Number],
         ) -> tuple[list[Number], list[Number]]:
     """

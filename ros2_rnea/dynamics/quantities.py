@@ -33,7 +33,6 @@ from ros2_rnea.dynamics import (
     regressor,
     rnea,
 )
-from ros2_rnea.dynamics.joint_momentum import momentum_and_turning
 from ros2_rnea.dynamics.parameters import ARMATURE
 from ros2_rnea.dynamics.quantity_definition import (
     ALL,
@@ -46,11 +45,11 @@ from ros2_rnea.dynamics.quantity_definition import (
     vector,
     WRENCHES,
 )
-from ros2_rnea.dynamics.rotors import rotor_effort
 from ros2_rnea.dynamics.terms import (
     at_rest,
     gravity,
     joint_efforts,
+    momentum_and_turning,
     sum_of,
     TERMS,
 )
@@ -85,10 +84,10 @@ def joint_momentum(tree: Tree, given: DynamicsInputs) -> Numbers:
 
     :return: two rows of nv numbers [Nm s or N s, and Nm or N].
     """
-    of_links, turning = momentum_and_turning(tree, given.q, given.qd)
+    momentum, turning = momentum_and_turning(tree, given)
     holding = sum_of(gravity(tree, given), *joint_efforts(
         tree, replace(given, qdd=at_rest(tree))))
-    return [sum_of(of_links, rotor_effort(tree, given.qd)), _difference(turning, holding)]
+    return [momentum, _difference(turning, holding)]
 
 
 def effort_derivatives(tree: Tree, given: DynamicsInputs) -> Numbers:

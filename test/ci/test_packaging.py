@@ -51,7 +51,7 @@ DEMO_MODULES = {'coal', 'mujoco', 'rosbags', 'threadpoolctl', 'toppra'}
 
 def copy_of_the_sources(folder: Path) -> Path:
     """Copy what the package is made of, without what was compiled in place."""
-    for name in ['ros2_rnea', 'resource', 'launch', 'config']:
+    for name in ['ros2_rnea', 'resource', 'launch', 'config', 'cmake']:
         if (ROOT / name).exists():
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns('*.so'))
     for name in ['setup.py', 'setup.cfg', 'pyproject.toml', 'package.xml', 'LICENSE',

@@ -41,9 +41,9 @@ from ros2_rnea.dynamics import energy
 from ros2_rnea.dynamics.crba import mass_matrix
 from ros2_rnea.dynamics.friction import FRICTION_NUMBERS
 from ros2_rnea.dynamics.jacobian import link_jacobian
-from ros2_rnea.dynamics.joint_momentum import momentum_and_turning
+from ros2_rnea.dynamics.quantity_definition import DynamicsInputs
+from ros2_rnea.dynamics.terms import momentum_and_turning
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
-from ros2_rnea.dynamics.rotors import rotor_effort
 from ros2_rnea.model.description import (
     JointDescription,
     JointType,
@@ -179,8 +179,8 @@ def test_the_generalized_momentum_changes_by_the_efforts(case):
 def test_momentum_and_turning_are_those_of_the_matrices(case):
     C = case.robot.coriolis_matrix(case.q, case.qd)
     M = np.reshape(mass_matrix(case.tree, case.q), C.shape)
-    of_links, turning = momentum_and_turning(case.tree, case.q, case.qd)
-    momentum = np.add(of_links, rotor_effort(case.tree, case.qd))
+    momentum, turning = momentum_and_turning(
+        case.tree, DynamicsInputs(q=case.q, qd=case.qd))
     assert_close(momentum, M @ case.qd, np.max(np.abs(M), initial=0.0))
     assert_close(turning, C.T @ case.qd, np.max(np.abs(C), initial=0.0))
 

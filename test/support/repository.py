@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'ros2_rnea'
 
 # Where files of the project's own stand; build/, install/ and .venv hold others' files.
-FOLDERS = ['.ci', '.github', 'benchmark', 'config', 'docs', 'examples', 'launch', 'ros2_rnea',
-           'ros2_rnea_interfaces', 'test']
+FOLDERS = ['.ci', '.github', 'benchmark', 'cmake', 'config', 'docs', 'examples', 'launch',
+           'ros2_rnea', 'ros2_rnea_interfaces', 'test']
 
 
 def files(pattern: str) -> list[Path]:
