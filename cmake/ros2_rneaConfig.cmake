@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-# ros2_rnea_generate(TARGET URDF [PREFIX name] [FLOAT] [OPTIONS option ...])
+# ros2_rnea_generate(TARGET URDF [PREFIX name] [FLOAT] [DEPENDS file ...] [OPTIONS option ...])
 #
 # Adds a static library TARGET with the dynamics of a robot.  `export --c` writes its source in C
 # when the target is built, and again when the URDF or the file of an option has changed.
@@ -20,6 +20,7 @@
 #   URDF     a URDF or xacro file
 #   PREFIX   what all names in C begin with, and the header: <PREFIX>.h; by default TARGET
 #   FLOAT    float in place of double
+#   DEPENDS  further files, such as those that a xacro file includes
 #   OPTIONS  further options of export, such as --payload-link tool0 or --parameters arm.yaml;
 #            `ros2 run ros2_rnea export --help` explains them
 #
@@ -31,7 +32,7 @@
 #
 # Python3_EXECUTABLE, where it is set, is the interpreter in which ros2_rnea is installed.
 function(ros2_rnea_generate TARGET URDF)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "FLOAT" "PREFIX" "OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FLOAT" "PREFIX" "DEPENDS;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ros2_rnea_generate does not know ${arg_UNPARSED_ARGUMENTS}: options of "
                         "export follow OPTIONS")
@@ -39,6 +40,11 @@ function(ros2_rnea_generate TARGET URDF)
   if(NOT arg_PREFIX)
     set(arg_PREFIX ${TARGET})
   endif()
+  if(NOT arg_PREFIX MATCHES "^[a-z][a-z0-9_]*$")
+    message(FATAL_ERROR "PREFIX of ros2_rnea_generate is ${arg_PREFIX}; it needs small letters, "
+                        "digits and _, a letter first")
+  endif()
+  enable_language(C)
   set(python ${Python3_EXECUTABLE})
   if(NOT python)
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
@@ -46,11 +52,21 @@ function(ros2_rnea_generate TARGET URDF)
   endif()
   get_filename_component(urdf ${URDF} ABSOLUTE)
   set(files ${urdf})
+  set(options)
   foreach(option ${arg_OPTIONS})
-    get_filename_component(file ${option} ABSOLUTE)
-    if(EXISTS ${file} AND NOT IS_DIRECTORY ${file})
-      list(APPEND files ${file})
+    string(REGEX MATCH "^--[a-z-]+=" name "${option}")
+    string(LENGTH "${name}" length)
+    string(SUBSTRING "${option}" ${length} -1 value)
+    get_filename_component(file "${value}" ABSOLUTE)
+    if(value AND EXISTS "${file}" AND NOT IS_DIRECTORY "${file}")
+      list(APPEND files "${file}")
+      set(value "${file}")
     endif()
+    list(APPEND options "${name}${value}")
+  endforeach()
+  foreach(file ${arg_DEPENDS})
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND files "${file}")
   endforeach()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET})
   set(written ${folder}/${arg_PREFIX}.c ${folder}/${arg_PREFIX}.h)
@@ -58,16 +74,16 @@ function(ros2_rnea_generate TARGET URDF)
   add_custom_command(
     OUTPUT ${written}
     COMMAND ${python} -m ros2_rnea.offline.commands.export ${urdf} --c ${folder}
-            --prefix ${arg_PREFIX} ${float} ${arg_OPTIONS}
+            --prefix ${arg_PREFIX} ${float} ${options}
     DEPENDS ${files}
-    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} # where no file of the package hides a module
     COMMENT "Generating the dynamics of ${URDF}"
     COMMAND_EXPAND_LISTS
     VERBATIM)
   add_library(${TARGET} STATIC ${written})
   target_include_directories(${TARGET} PUBLIC ${folder})
   set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  if(UNIX)
+  if(NOT WIN32)
     target_link_libraries(${TARGET} PUBLIC m)
   endif()
 endfunction()

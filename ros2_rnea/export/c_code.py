@@ -83,11 +83,12 @@ $joint_lines
  */
 typedef struct {
   const char *name;
+  int q, nq, v, nv; /* its first position and velocity, and how many of them it has */
   $real lower, upper, velocity, effort; /* HUGE_VAL: no limit */
 } ${p}_joint;
 extern const ${p}_joint ${p}_joints[${P}_JOINTS];
 
-/* The bodies, by the links whose frames are theirs. */
+/* The bodies, by the links whose frames are theirs; a payload counts on: $carrying. */
 extern const char *const ${p}_bodies[${P}_BODIES];
 
 /*
@@ -104,8 +105,9 @@ extern const $real ${p}_parameters[${P}_PARAMETERS];
 
 $declarations
 /*
- * Returns the largest deviation of all functions from the library, for $states states: relative to
- * the largest number of the result, as a rule less than $usual.
+ * Returns the largest deviation of all functions from the library, for $states states: of each
+ * number, relative to its largest value or to a hundredth of the largest number of the result,
+ * as a rule less than $usual.
  */
 $real ${p}_self_test(void);
 
@@ -145,18 +147,23 @@ const $real ${p}_parameters[${P}_PARAMETERS] = {
 $parameters};
 
 $functions
-static $real worse($real before, int status, const $real *out, const $real *expected, int count) {
-  $real scale = $zero, largest = $zero;
-  int i;
+/* expected: the results of all states, of which out is to be that of this one. */
+static $real worse(
+    $real worst, int status, const $real *out, const $real *expected, int state, int count) {
+  $real largest = $zero;
+  int i, k;
   if (status) return $huge;
+  for (i = 0; i < $states * count; ++i)
+    if (fabs$f(expected[i]) > largest) largest = fabs$f(expected[i]);
   for (i = 0; i < count; ++i) {
-    const $real deviation = fabs$f(out[i] - expected[i]);
+    $real scale = $share * largest, deviation = fabs$f(out[i] - expected[state * count + i]);
+    for (k = 0; k < $states; ++k)
+      if (fabs$f(expected[k * count + i]) > scale) scale = fabs$f(expected[k * count + i]);
+    if (scale > $zero) deviation /= scale;
     if (!(deviation < $huge)) return $huge; /* not a number */
-    if (deviation > largest) largest = deviation;
-    if (fabs$f(expected[i]) > scale) scale = fabs$f(expected[i]);
+    if (deviation > worst) worst = deviation;
   }
-  if (scale > $zero) largest /= scale;
-  return largest > before ? largest : before;
+  return worst;
 }
 
 $real ${p}_self_test(void) {
@@ -180,7 +187,7 @@ $statements
 CALL = """\
     largest = worse(
         largest, ${p}_$function($arguments),
-        out, expected_$number[i], $count);"""
+        out, &expected_$number[0][0], i, $count);"""
 
 MAIN = """\
 /* The first program with $p: tests it, and computes one result. */
@@ -240,7 +247,8 @@ class Style:
         f = 'f' if self.is_float else ''
         return Template(template).substitute(
             p=self.prefix, P=self.prefix.upper(), real='float' if self.is_float else 'double',
-            f=f, zero=self.number(0.0), huge=f'HUGE_VAL{f.upper()}', states=GOLDEN_STATES, **words)
+            f=f, zero=self.number(0.0), share=self.number(0.01), huge=f'HUGE_VAL{f.upper()}',
+            states=GOLDEN_STATES, **words)
 
     def number(self, value: float) -> str:
         """Return a number as a constant."""
@@ -282,7 +290,7 @@ def c_files(
     files = {f'{style.prefix}.h': _header(model, traces, style),
              f'{style.prefix}.c': _source(robot, model, quantities, traces, style)}
     if example:
-        files['main.c'] = _example(robot, traces, style)
+        files[f'{style.prefix}_example.c'] = _example(robot, traces, style)
     return files
 
 
@@ -300,6 +308,9 @@ def _header(model: Model, traces: Mapping[str, Trace], style: Style) -> str:
         HEADER, robot=_plain(model.name), writer=_plain(model.writer),
         hash=model.description_hash, nq=model.nq, nv=model.nv, joints=len(model.joints),
         bodies=len(model.bodies), parameters=len(model.values), joint_lines='\n'.join(joints),
+        carrying=', '.join(
+            f'{index} ({_plain(body.link)})' for index, body in enumerate(model.bodies)
+            if body.takes_payload) or 'none',
         parameter_lines=',\n'.join(parameters), usual='1e-4' if style.is_float else '1e-12',
         declarations='\n'.join(_declaration(name, each, style) for name, each in traces.items()))
 
@@ -343,8 +354,8 @@ def _source(
     return style.fill(
         SOURCE, parameters=style.numbers(model.values),
         joints=',\n'.join(
-            f'    {{{_text(joint.name)}, {", ".join(map(style.number, joint.limits))}}}'
-            for joint in model.joints),
+            f'    {{{_text(joint.name)}, {", ".join(map(str, (*joint.q, *joint.v)))}, '
+            f'{", ".join(map(style.number, joint.limits))}}}' for joint in model.joints),
         bodies=',\n'.join(f'    {_text(body.link)}' for body in model.bodies),
         functions='\n'.join(_function(name, trace, style) for name, trace in traces.items()),
         tables='\n'.join(tables), calls='\n'.join(calls),

@@ -175,7 +175,7 @@ def model_of(robot: Robot, description: str, traces: Mapping[str, Trace]) -> Mod
     :param description: the text that the robot was read from.
     :param traces: see :func:`traces_of`.
     """
-    tree = robot.tree
+    tree, layout = robot.tree, ParameterLayout(len(robot.tree.bodies))
     tapes = tuple(tape_of(name, each) for name, each in traces.items())
     read = {load.place for tape in tapes for load in tape.loads if load.array == PARAMETERS}
     carrying = [tree.bodies[index] for index in tree.joints.values()]
@@ -184,9 +184,15 @@ def model_of(robot: Robot, description: str, traces: Mapping[str, Trace]) -> Mod
         robot.name, sha256(description.encode()).hexdigest(), _writer(), tree.nq, tree.nv,
         tuple(_joint(body) for body in carrying),
         tuple(Body(body.joint, body.link, first_v.index(body.v_index),
-                   index in robot.variant.payloads) for index, body in enumerate(tree.bodies)),
+                   not read.isdisjoint(_places(layout.payload(index))))
+              for index, body in enumerate(tree.bodies)),
         tuple(_parameters(len(tree.bodies), read)),
         tuple(robot.parameter_values.tolist()), tapes)
+
+
+def _places(part: slice) -> range:
+    """Return the places of a part of the parameters."""
+    return range(part.start, part.stop)
 
 
 def _writer() -> str:

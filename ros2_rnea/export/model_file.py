@@ -218,6 +218,8 @@ def _tape(
 
     loaded = tuple(Load(INPUTS[array], place) for array, place in groups(loads, 2))
     lengths = [(Kind(kind), length) for kind, length in groups(runs, 2)]
+    if sum(length * OPERANDS[kind] for kind, length in lengths) != words:
+        raise ValueError(f'{name} has other operations than it says')
     outputs = tuple(place for place, in groups(rows * columns, 1))
     return Tape(
         name, (rows, columns), loaded, tuple(numbers.tolist()),

@@ -21,6 +21,10 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "tape.c reads numbers in place, which needs a little-endian machine"
+#endif
+
 #define INPUTS 6u
 #define CHECKED_FROM 16u /* where the part of the file starts that the checksum is of */
 
@@ -76,7 +80,9 @@ static const void *inside(const rnea_header *header, const rnea_section *section
   return (const unsigned char *)header + section->offset;
 }
 
-static const char *check_tape(const rnea_model *model, const rnea_tape *tape) {
+/* begin: where the data of the tape may start; the place after them is returned in it. */
+static const char *check_tape(
+    const rnea_model *model, const rnea_tape *tape, uint32_t *begin) {
   const rnea_header *header = model->header;
   const uint32_t sizes[INPUTS] = {
       header->nq, header->nv, header->nv, header->nv, 6 * header->bodies.count,
@@ -90,6 +96,8 @@ static const char *check_tape(const rnea_model *model, const rnea_tape *tape) {
   if (tape->name >= header->text.count || tape->data % 8 || tape->data > header->size ||
       outputs > header->size || needed > header->size - tape->data)
     return "a tape of the model file is not inside of it";
+  if (tape->data < *begin) return "the tapes of the model file are not one after the other";
+  *begin = tape->data + (uint32_t)needed;
   part = parts_of(model, tape);
   for (i = 0; i < tape->loads; ++i) {
     const uint16_t array = part.loads[2 * i], place = part.loads[2 * i + 1];
@@ -119,7 +127,7 @@ static const char *check_tape(const rnea_model *model, const rnea_tape *tape) {
 
 const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
   const rnea_header *header = (const rnea_header *)bytes;
-  uint32_t i, texts;
+  uint32_t i, texts, end = 0;
   if (!bytes || (uintptr_t)bytes % 8) return "the bytes of the model file are not aligned to 8";
   if (size < sizeof *header || memcmp(header->magic, "RNEAMODL", 8))
     return "this is no model file of ros2_rnea";
@@ -170,7 +178,7 @@ const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
   }
   model->registers = 0;
   for (i = 0; i < header->tapes.count; ++i) {
-    const char *error = check_tape(model, &model->tapes[i]);
+    const char *error = check_tape(model, &model->tapes[i], &end);
     if (error) return error;
     if (model->registers < model->tapes[i].registers) model->registers = model->tapes[i].registers;
   }

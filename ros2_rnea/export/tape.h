@@ -113,6 +113,10 @@ typedef struct rnea_inputs {
   const double *parameters; /* model.values, or a copy with other numbers in it */
 } rnea_inputs;
 
+enum { /* bits of tape->inputs */
+  RNEA_Q = 1, RNEA_QD = 2, RNEA_QDD = 4, RNEA_TAU = 8, RNEA_F_EXT = 16, RNEA_PARAMETERS = 32
+};
+
 enum {
   RNEA_DONE = 0,
   RNEA_BEYOND = 1 /* a quaternion is not of length 1, or a result is not plausible */
@@ -120,8 +124,12 @@ enum {
 
 /*
  * Computes a quantity.  Returns RNEA_DONE; or RNEA_BEYOND, and then the output is as it was.
- * A number that is not finite makes numbers that are not finite, and no other status.
- * The output may be one of the inputs.
+ * A number that is not finite makes numbers that are not finite, or RNEA_BEYOND where a
+ * quaternion or an acceleration of forward dynamics is one.  The output may be one of the inputs.
+ *
+ * The tape has to be one of this model, and the caller's arrays as large as the file says: inputs
+ * by header->nq, header->nv and header->bodies.count, tape->rows * tape->columns numbers of output.
+ * tape->inputs tells which inputs it reads, RNEA_Q and so on.
  *
  * registers: memory for tape->registers numbers, whose content does not matter.
  */

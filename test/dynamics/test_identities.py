@@ -41,9 +41,9 @@ from ros2_rnea.dynamics import energy
 from ros2_rnea.dynamics.crba import mass_matrix
 from ros2_rnea.dynamics.friction import FRICTION_NUMBERS
 from ros2_rnea.dynamics.jacobian import link_jacobian
+from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.dynamics.quantity_definition import DynamicsInputs
 from ros2_rnea.dynamics.terms import momentum_and_turning
-from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.model.description import (
     JointDescription,
     JointType,

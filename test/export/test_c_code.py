@@ -60,7 +60,8 @@ def write(folder, files):
     folder.mkdir(exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding='utf-8')
-    return next(folder / name for name in files if name.endswith('.c') and name != 'main.c')
+    return next(folder / name for name in files
+                if name.endswith('.c') and not name.endswith('_example.c'))
 
 
 def run(program, *arguments):
@@ -92,7 +93,7 @@ def test_program_compiles_without_a_warning_and_passes_its_test(
     export = make()
     source = write(tmp_path, files_of(export, 'my_robot', is_float, example=True))
     program = compiled(tmp_path / 'program', *LANGUAGES[language], '-O1', '-Wshadow',
-                       tmp_path / 'main.c', source, using=using)
+                       tmp_path / 'my_robot_example.c', source, using=using)
     result = run(program)
     assert result.returncode == 0, result.stdout
     first, _, *numbers = result.stdout.splitlines()
@@ -213,6 +214,7 @@ FAULTS = {
                     'const double r_parameters[R_PARAMETERS] = {\n    3.001'),
     'not a number': ('  out[1] = n', '  out[1] = 0.0 * HUGE_VAL + n'),
     'a status': ('  return 0;\n}', '  return 1;\n}'),
+    'the smallest number': ('  out[1] = ', '  out[1] = 1.01 * '),
 }
 
 
@@ -222,7 +224,8 @@ def test_self_test_finds_a_fault(before, after, tmp_path):
     assert before in files['r.c']
     files['r.c'] = files['r.c'].replace(before, after, 1)
     source = write(tmp_path, files)
-    assert run(compiled(tmp_path / 'p', '-std=c99', source, tmp_path / 'main.c')).returncode
+    assert run(compiled(
+        tmp_path / 'p', '-std=c99', source, tmp_path / 'r_example.c')).returncode
 
 
 # ---- names --------------------------------------------------------------------------------------
@@ -233,6 +236,21 @@ def test_self_test_finds_a_fault(before, after, tmp_path):
     ('ü', 'robot'), ('jacobian of tool0', 'jacobian_of_tool0')])
 def test_names_in_c(text, name):
     assert identifier(text) == name
+
+
+def test_joints_say_where_their_coordinates_and_limits_are(tmp_path):
+    text = robot(
+        link('base'), link('cart'), link('tip'),
+        joint('planar', 'base', 'cart', kind='planar'), joint('arm', 'cart', 'tip', effort=5.0))
+    write(tmp_path, files_of(small(text), 'r'))
+    (tmp_path / 'main.c').write_text(
+        '#include "r.h"\n#include <stdio.h>\nint main(void) {\n  int i;\n'
+        '  for (i = 0; i < R_JOINTS; ++i) {\n    const r_joint *j = &r_joints[i];\n'
+        '    printf("%s %d %d %d %d %g %g %g\\n", j->name, j->q, j->nq, j->v, j->nv, j->lower, '
+        'j->upper, j->effort);\n  }\n  return 0;\n}\n', encoding='utf-8')
+    program = compiled(tmp_path / 'p', '-std=c99', tmp_path / 'r.c', tmp_path / 'main.c')
+    assert run(program).stdout.splitlines() == [
+        'planar 0 3 0 3 -inf inf 100', 'arm 3 1 3 1 -3 3 5']
 
 
 def test_names_of_joints_are_texts_as_they_are(tmp_path):

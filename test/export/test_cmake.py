@@ -34,9 +34,16 @@ cmake_minimum_required(VERSION 3.16)
 project(example C)
 set(CMAKE_C_STANDARD 99)
 find_package(ros2_rnea REQUIRED)
-ros2_rnea_generate(arm arm.urdf FLOAT PREFIX left OPTIONS --quantities gravity)
+ros2_rnea_generate(
+  arm arm.urdf FLOAT PREFIX left OPTIONS --quantities gravity --parameters=numbers.yaml)
 add_executable(hold hold.c)
 target_link_libraries(hold PRIVATE arm)
+"""
+
+UPRIGHT = """\
+/**:
+  ros__parameters:
+    gravity: [0.0, 0.0, -9.81]
 """
 
 PROGRAM = """\
@@ -63,6 +70,7 @@ def configured(folder: Path, project: str = PROJECT) -> subprocess.CompletedProc
     (folder / 'CMakeLists.txt').write_text(project, encoding='utf-8')
     (folder / 'hold.c').write_text(PROGRAM, encoding='utf-8')
     (folder / 'arm.urdf').write_text(ARM, encoding='utf-8')
+    (folder / 'numbers.yaml').write_text(UPRIGHT, encoding='utf-8')
     return cmake(
         '-S', folder, '-B', folder / 'build', f'-Dros2_rnea_DIR={ROOT / "cmake"}',
         f'-DPython3_EXECUTABLE={sys.executable}')
@@ -83,6 +91,9 @@ def test_a_library_is_generated_again_when_the_robot_changes(tmp_path, monkeypat
     heavy = ARM.replace('mass value="1.0"', 'mass value="2.0"')
     (tmp_path / 'arm.urdf').write_text(heavy, encoding='utf-8')
     assert held(tmp_path) == pytest.approx(Robot.from_urdf(heavy).gravity([0.1, 0.2]), rel=1e-5)
+    (tmp_path / 'numbers.yaml').write_text(UPRIGHT.replace('-9.81', '9.81'), encoding='utf-8')
+    turned = Robot.from_urdf(heavy).gravity([0.1, 0.2], gravity=[0.0, 0.0, 9.81])
+    assert held(tmp_path) == pytest.approx(turned, rel=1e-5)
 
 
 def test_an_option_that_is_not_known_is_named(tmp_path):

@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import nan
 import struct
+import zlib
 
 from exported import (
     answer,
@@ -137,6 +139,69 @@ def test_what_is_wrong_is_said(content, library):
             (content[:-1] + b'x', 'checksum is wrong')]:
         assert error in Interpreter(library, changed).error
     assert 'not aligned to 8' in Interpreter(library, content, shift=4).error
+
+
+def with_checksum(content):
+    """Return a content that was changed, with the checksum that fits it."""
+    changed = bytearray(content)
+    struct.pack_into('<I', changed, 12, zlib.crc32(changed[model_file.CHECKED_FROM:]))
+    return bytes(changed)
+
+
+def section(content, name):
+    """Return the records of a section, which may be changed, and the content with them."""
+    changed = bytearray(content)
+    header = np.frombuffer(changed, model_file.HEADER, 1)[0]
+    records = np.frombuffer(
+        changed, model_file.SECTIONS[name], header[name]['count'], header[name]['offset'])
+    return records, changed
+
+
+@pytest.mark.parametrize(('name', 'field', 'value', 'error'), [
+    ('joints', 'name', 10**6, 'names a text'), ('joints', 'unit', 10**6, 'names a text'),
+    ('joints', 'q', 2, 'other coordinates'), ('joints', 'nq', 3, 'other coordinates'),
+    ('joints', 'v', 2, 'other coordinates'), ('joints', 'nv', 3, 'other coordinates'),
+    ('bodies', 'link', 10**6, 'names a text or a joint'),
+    ('bodies', 'mover', 2, 'names a text or a joint'),
+    ('parameters', 'unit', 10**6, 'not among its values'),
+    ('parameters', 'count', 10**6, 'not among its values'),
+    ('parameters', 'width', 7, 'not among its values'),
+    ('tapes', 'name', 10**6, 'not inside'), ('tapes', 'rows', 10**6, 'not inside'),
+    ('tapes', 'data', 4, 'not inside'), ('tapes', 'data', 0, 'one after the other'),
+    ('tapes', 'inputs', 0, 'no input'), ('tapes', 'registers', 10**6, 'than it says'),
+    ('text', None, 1, 'names a text that it does not have'),
+])
+def test_each_wrong_field_is_refused(name, field, value, error, content, library):
+    records, changed = section(content, name)
+    if field is None:
+        records[-1] = value  # the last text has no end
+    else:
+        records[-1][field] = value
+    assert error in Interpreter(library, with_checksum(changed)).error
+
+
+def test_words_that_no_operation_uses_are_refused(content, library):
+    records, changed = section(content, 'tapes')
+    records[0]['words'] -= 1
+    assert 'a tape of the model file' in Interpreter(library, with_checksum(changed)).error
+
+
+def test_an_operand_is_written_before_it_is_read(content, library):
+    model = model_file.decoded(content)
+    tape = model.tapes[0]
+    first = len(tape.loads) + len(tape.constants)  # the register of the first result
+    for register, is_accepted in ((first - 1, True), (first, False)):
+        run = tape.runs[0]._replace(operands=(
+            (register,) * len(tape.runs[0].operands[0]), *tape.runs[0].operands[1:]))
+        other = replace(model, tapes=(replace(tape, runs=(run, *tape.runs[1:])),))
+        error = Interpreter(library, encoded(other)).error
+        assert (error is None) is is_accepted, error
+
+
+def test_tapes_that_share_their_data_are_refused(content, library):
+    records, changed = section(content, 'tapes')
+    records[1:] = records[:1]
+    assert 'one after the other' in Interpreter(library, with_checksum(changed)).error
 
 
 def test_quantity_that_is_not_there_is_not_found(content, library):

@@ -84,7 +84,7 @@ def test_generated_code_passes_its_test(name, is_float, run_on, tmp_path):
     files = c_files(robot, model, quantities, traces, Style('r', is_float), example=True)
     for file, text in files.items():
         (tmp_path / file).write_text(text, encoding='utf-8')
-    printed = run_on(tmp_path / 'main.c', tmp_path / 'r.c', options=WARNINGS)
+    printed = run_on(tmp_path / 'r_example.c', tmp_path / 'r.c', options=WARNINGS)
     deviation = float(printed.splitlines()[0].removeprefix('self-test: largest deviation '))
     assert 0.0 < deviation < (1e-4 if is_float else 1e-12)
 

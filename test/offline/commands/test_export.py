@@ -142,11 +142,26 @@ def test_c_is_written_in_place_of_the_file(export, tmp_path):
     assert 'double' in (tmp_path / 'src' / 'arm.c').read_text(encoding='utf-8')
 
 
+def test_an_example_that_is_there_stays(export, tmp_path):
+    (tmp_path / 'src').mkdir()
+    own = tmp_path / 'src' / 'arm_example.c'
+    own.write_text('mine', encoding='utf-8')
+    code, _, _ = export('--c', 'src', '--prefix', 'arm', '--example')
+    assert code == 0 and own.read_text(encoding='utf-8') == 'mine'
+
+
+@pytest.mark.parametrize('prefix', ['math', 'tape'])
+def test_a_prefix_that_hides_another_header_is_refused(export, prefix):
+    code, _, said = export('--c', 'src', '--prefix', prefix)
+    assert code == 2 and f'{prefix}.h would hide' in said
+
+
 def test_options_of_c(export, tmp_path):
     code, _, _ = export(
         '--c', 'src', '--float', '--prefix', 'left', '--example', '--out', 'l.rnea')
     assert code == 0
-    assert {path.name for path in (tmp_path / 'src').iterdir()} == {'left.h', 'left.c', 'main.c'}
+    assert {path.name for path in (tmp_path / 'src').iterdir()} == {
+        'left.h', 'left.c', 'left_example.c'}
     assert (tmp_path / 'l.rnea').exists()
     assert 'double' not in (tmp_path / 'src' / 'left.c').read_text(encoding='utf-8')
 

@@ -39,6 +39,12 @@ from ros2_rnea.robots.robot import Robot
 
 DEFAULT_QUANTITIES = 'inverse_dynamics,gravity'
 
+OTHER_HEADERS = frozenset((
+    'assert', 'complex', 'ctype', 'errno', 'fenv', 'float', 'inttypes', 'iso646', 'limits',
+    'locale', 'math', 'setjmp', 'signal', 'stdarg', 'stdbool', 'stddef', 'stdint', 'stdio',
+    'stdlib', 'string', 'tgmath', 'time', 'wchar', 'wctype', 'tape', 'rnea'))
+"""Prefixes whose header would be included in place of one of C, or of the interpreter."""
+
 
 class ExitCode(IntEnum):
     """Exit codes of the program; argparse, too, exits with 2."""
@@ -67,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.c is not None:
         files = c_files(robot, model, quantities, traces, _style(robot, options), options.example)
         for name, content in files.items():
+            if name.endswith('_example.c') and (options.c / name).exists():
+                continue  # it may have become the user's own program
             written.append(options.c / name)
             with writing(written[-1]):
                 options.c.mkdir(parents=True, exist_ok=True)
@@ -104,6 +112,9 @@ def _style(robot: Robot, options: argparse.Namespace) -> Style:
     if not re.fullmatch(r'[a-z][a-z0-9_]*', prefix):
         raise ArgumentError(
             f'--prefix is {prefix!r}; it needs small letters, digits and _, a letter first')
+    if prefix in OTHER_HEADERS:
+        raise ArgumentError(
+            f'{prefix}.h would hide a header of that name: give another --prefix')
     return Style(prefix, options.float)
 
 
@@ -124,7 +135,7 @@ Write the dynamics of a robot for programs without Python.
 
 As a model file (data), it is run by a small interpreter in C, tape.c, beside this package's
 module ros2_rnea.export: no compiler, no URDF parser, nothing to trust.  With --c, it becomes C99
-for this robot alone, two to ten times as fast: a source and a header that need libm, for a
+for this robot alone, two to four times as fast: a source and a header that need libm, for a
 microcontroller or a real-time loop.
 
 Gravity, payloads, friction, springs and rotors are an array that is passed with each call: they
@@ -182,7 +193,8 @@ examples:
     group.add_argument('--prefix', metavar='NAME',
                        help="what all names in C begin with (default: the robot's name)")
     group.add_argument('--example', action='store_true',
-                       help='also main.c, a program that runs the self-test')
+                       help='also PREFIX_example.c, a program that runs the self-test; one that '
+                            'is there stays')
     return parser
 
 
