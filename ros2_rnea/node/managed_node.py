@@ -153,14 +153,13 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         reasons = self._diagnostics.errors
         reasons.pop('clock', None)  # a time on /clock is waited for
-        unused = self._configuration.unused_description
-        if self._configuration.is_undecided:
-            pass
-        elif self._configuration.is_withholding:  # the robot in use is the right one
+        wanted = self._configuration
+        if wanted.is_withholding and not wanted.is_undecided:  # the robot in use is the right one
             reasons.pop(OTHER_ROBOT, None)
             reasons.pop('robot_description', None)
-        elif unused:  # also where an older robot is in use: it is known to be the wrong one
-            reasons['robot_description'] = unused
+        elif wanted.unused_description and not wanted.is_withholding:
+            # Also where an older robot is in use: it is known to be the wrong one.
+            reasons['robot_description'] = wanted.unused_description
         latch = None if self.policy is None else self.policy.memory.supervisor.latch
         if latch is not None:
             reasons['fault'] = f'{latch.status.value}: call ~/enable with true first'

@@ -22,7 +22,7 @@ from rclpy.qos import ReliabilityPolicy
 from ros2_rnea.control.output.start_effort import Receiver
 from ros2_rnea.node.controllers import receiver_graph, receivers
 from ros2_rnea.node.controllers.receiver_graph import MAX_NAMES, ReceiverGraph
-from ros2_rnea.node.controllers.receiver_table import MAX_KNOWN, ReceiverTable
+from ros2_rnea.node.controllers.receiver_table import LONGEST_LEASE, MAX_KNOWN, ReceiverTable
 from ros2_rnea.node.controllers.receivers import (
     DISCOVERY_TIME,
     LONGEST_PAUSE,
@@ -807,6 +807,34 @@ def test_nor_is_it_forgotten_while_nobody_receives(watch):
     watch.send(3.0, 4.0)
     watch.after(20.0)
     assert watch.after(20.0, TWO[1], (DRIVER, 8))
+    assert watch.knows[0] is Receiver.UNKNOWN
+
+
+def test_a_killed_driver_is_waited_for_until_it_is_not_listed(watch):
+    """Its successor holds nothing, which would be unknown beside the one that held the effort."""
+    watch.controller = ''
+    watch.graph.drivers = [('joint_states', 7)]
+    watch.after(1.0, (DRIVER, 7), (RECORDER, 9))
+    watch.after(20.0, (DRIVER, 7), (RECORDER, 9))
+    watch.send(3.0, 4.0)
+    watch.is_sending, watch.graph.drivers = False, [('joint_states', 7), ('joint_states', 8)]
+    for _ in range(3):
+        assert not watch.after(6.0, (DRIVER, 7), (DRIVER, 8), (RECORDER, 9))
+        assert watch.receivers.are_incomplete
+    watch.graph.drivers = [('joint_states', 8)]
+    assert watch.after(1.0, (DRIVER, 8), (RECORDER, 9))
+    assert watch.knows[0] is Receiver.NEW
+
+
+def test_a_second_driver_that_stays_is_waited_for_shortly(watch):
+    watch.controller = ''
+    watch.graph.drivers = [('joint_states', 7)]
+    watch.after(20.0, (DRIVER, 7))
+    watch.send(3.0, 4.0)
+    watch.is_sending, watch.graph.drivers = False, [('joint_states', 7), ('joint_states', 8)]
+    watch.after(1.0, (DRIVER, 7), (DRIVER, 8))
+    assert watch.receivers.are_incomplete
+    assert watch.after(LONGEST_LEASE, (DRIVER, 7), (DRIVER, 8))
     assert watch.knows[0] is Receiver.UNKNOWN
 
 

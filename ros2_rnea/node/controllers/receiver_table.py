@@ -33,6 +33,10 @@ MAX_KNOWN = 64
 """Number of processes that are remembered as receivers of commands: the latest ones."""
 
 
+LONGEST_LEASE = 25.0
+"""Longest time for which a middleware lists a process that was killed [s]; Fast DDS: 20 s."""
+
+
 class Received(Enum):
     """Which command a process has received most recently."""
 
@@ -49,13 +53,14 @@ class Process:
 
     :ivar may_be_older: whether it may have started before this node, and then hold an effort.
     :ivar is_driver: whether it publishes the joint states, or has done so.
-    :ivar has_been_there: whether it has been a receiver since this node was started.
+    :ivar since: when it was first there as a receiver [s]; infinite: it has not been since this
+        node was started.
     """
 
     may_be_older: bool
     received: Received = Received.NOTHING
     is_driver: bool = False
-    has_been_there: bool = False
+    since: float = inf
 
 
 class ReceiverTable:
@@ -100,7 +105,7 @@ class ReceiverTable:
         """
         self.found, self.number = self._graph.receivers(controller)
         self._since = min(self._since, now)
-        self._fill(now - self._since < discovery_time)
+        self._fill(now, now - self._since < discovery_time)
         before = self.named
         self.named = frozenset(each for each in self.found if controller and (
             each.node == controller))
@@ -141,7 +146,19 @@ class ReceiverTable:
 
         :param present: the processes that receive now.
         """
-        return any(self.processes[each].has_been_there for each in self.first - present)
+        return any(self.processes[each].since < inf for each in self.first - present)
+
+    def may_list_the_dead(self, now: float) -> bool:
+        """
+        Return whether one of several drivers may have died, in whose place another one is.
+
+        The middleware lists a process that was killed for up to :data:`LONGEST_LEASE`.
+
+        :param now: a time that never jumps [s].
+        """
+        drivers = [each for each in processes(self.reachable) if self.processes[each].is_driver]
+        return len({self.kind(each) for each in drivers}) > 1 and any(
+            now - self.processes[each].since < LONGEST_LEASE for each in drivers)
 
     def earlier(self) -> Sequence[str]:
         """Return the processes that have received commands, the latest last."""
@@ -160,7 +177,7 @@ class ReceiverTable:
         for process in self.earlier()[:-MAX_KNOWN]:
             self.processes[process].received = Received.NOTHING
 
-    def _fill(self, may_be_older: bool) -> None:
+    def _fill(self, now: float, may_be_older: bool) -> None:
         """Add the processes that have been discovered, and forget others that have gone."""
         receiving = there = processes(self.found)
         matters = may_be_older or len(self.found) > 1
@@ -171,7 +188,8 @@ class ReceiverTable:
             self.processes[process] = Process(may_be_older)
         for process, row in self.processes.items():
             row.is_driver |= process in drivers
-            row.has_been_there |= process in receiving
+            if process in receiving:
+                row.since = min(row.since, now)
         if may_be_older or not self._own:  # on a busy machine it may be discovered late
             self._own |= self._graph.own_process()
         for process in self._own & self.processes.keys():

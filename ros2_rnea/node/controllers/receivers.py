@@ -166,7 +166,8 @@ class Receivers:
             self._waits.look_for_recorded(
                 self._table, controller, now, DISCOVERY_TIME, LONGEST_WAIT)
         self.are_incomplete = self._waits.are_incomplete(
-            self._partial(LONGEST_PAUSE if is_sending else LONGEST_WAIT), now)
+            self._partial(LONGEST_PAUSE if is_sending else LONGEST_WAIT), now) or (
+            not is_sending and self._table.may_list_the_dead(now))
         self.present = frozenset() if self._why_silent() else self._table.reachable
         if self.are_incomplete:
             return False
