@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The generalized momentum, and how the motion changes it, without a matrix."""
+"""The generalized momentum M q̇, and Cᵀ q̇, by one recursion without a matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Number
 
 
-def momentum_and_turning_of_links(
+def momentum_of_links(
         tree: Tree, q: Sequence[Number], qd: Sequence[Number],
         ) -> tuple[list[Number], list[Number]]:
     """
@@ -40,12 +40,13 @@ def momentum_and_turning_of_links(
     moving = body_velocities(tree, q, qd)
     h = [body.inertia @ v for body, v in zip(tree.bodies, moving.v)]
     momentum: list[Number] = [0.0] * tree.nv
-    turning: list[Number] = [0.0] * tree.nv
+    transposed: list[Number] = [0.0] * tree.nv
     for i in reversed(range(len(tree.bodies))):
         body = tree.bodies[i]
         for k, S in enumerate(moving.joints[i].S, start=body.v_index):
             momentum[k] = momentum[k] + S.dot(h[i]) * body.multiplier
-            turning[k] = turning[k] + moving.v[i].cross(S).dot(h[i]) * body.multiplier
+            transposed[k] = (
+                transposed[k] + moving.v[i].cross(S).dot(h[i]) * body.multiplier)
         if body.parent != BASE:
             h[body.parent] = h[body.parent] + moving.X[i].to_parent(h[i])
-    return momentum, turning
+    return momentum, transposed

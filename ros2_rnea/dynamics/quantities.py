@@ -49,7 +49,7 @@ from ros2_rnea.dynamics.terms import (
     at_rest,
     gravity,
     joint_efforts,
-    momentum_and_turning,
+    momentum,
     sum_of,
     TERMS,
 )
@@ -84,10 +84,10 @@ def joint_momentum(tree: Tree, given: DynamicsInputs) -> Numbers:
 
     :return: two rows of nv numbers [Nm s or N s, and Nm or N].
     """
-    momentum, turning = momentum_and_turning(tree, given)
+    p, transposed = momentum(tree, given)
     holding = sum_of(gravity(tree, given), *joint_efforts(
         tree, replace(given, qdd=at_rest(tree))))
-    return [momentum, _difference(turning, holding)]
+    return [p, _difference(transposed, holding)]
 
 
 def effort_derivatives(tree: Tree, given: DynamicsInputs) -> Numbers:

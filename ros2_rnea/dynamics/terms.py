@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 from ros2_rnea.dynamics import rnea
 from ros2_rnea.dynamics.friction import FRICTION_NUMBERS, friction_slope, joint_friction
-from ros2_rnea.dynamics.joint_momentum import momentum_and_turning_of_links
+from ros2_rnea.dynamics.joint_momentum import momentum_of_links
 from ros2_rnea.dynamics.parameters import ARMATURE
 from ros2_rnea.dynamics.quantity_definition import (
     DynamicsInputs,
@@ -102,10 +102,10 @@ def inertial_effort(tree: Tree, given: DynamicsInputs) -> Numbers:
     return sum_of(tau, rotor_effort(tree, given.qdd))
 
 
-def momentum_and_turning(tree: Tree, given: DynamicsInputs) -> tuple[Numbers, Numbers]:
+def momentum(tree: Tree, given: DynamicsInputs) -> tuple[Numbers, Numbers]:
     """Return the generalized momentum M q̇, rotors included, and Cᵀ q̇."""
-    of_links, turning = momentum_and_turning_of_links(tree, given.q, given.qd)
-    return sum_of(of_links, rotor_effort(tree, given.qd)), turning
+    of_links, transposed = momentum_of_links(tree, given.q, given.qd)
+    return sum_of(of_links, rotor_effort(tree, given.qd)), transposed
 
 
 def external_effort(tree: Tree, given: DynamicsInputs) -> Numbers:

@@ -242,6 +242,11 @@ class Style:
     prefix: str
     is_float: bool = False
 
+    @property
+    def example_name(self) -> str:
+        """Return the name of the file with the example."""
+        return f'{self.prefix}_example.c'
+
     def fill(self, template: str, **words: object) -> str:
         """Return a template with these words in place of their names."""
         f = 'f' if self.is_float else ''
@@ -290,7 +295,7 @@ def c_files(
     files = {f'{style.prefix}.h': _header(model, traces, style),
              f'{style.prefix}.c': _source(robot, model, quantities, traces, style)}
     if example:
-        files[f'{style.prefix}_example.c'] = _example(robot, traces, style)
+        files[style.example_name] = _example(robot, traces, style)
     return files
 
 

@@ -81,13 +81,13 @@ class Body:
     """
     A body and the joint that carries it, a mimic joint included.
 
-    :ivar mover: the index of the independent joint that moves it.
+    :ivar moved_by: the index of the independent joint that moves it.
     :ivar takes_payload: whether the tapes read the parameters of a payload on it.
     """
 
     joint: str
     link: str
-    mover: int
+    moved_by: int
     takes_payload: bool
 
 
@@ -178,21 +178,22 @@ def model_of(robot: Robot, description: str, traces: Mapping[str, Trace]) -> Mod
     tree, layout = robot.tree, ParameterLayout(len(robot.tree.bodies))
     tapes = tuple(tape_of(name, each) for name, each in traces.items())
     read = {load.place for tape in tapes for load in tape.loads if load.array == PARAMETERS}
+
+    def is_read(places: slice) -> bool:
+        return not read.isdisjoint(range(places.start, places.stop))
+
     carrying = [tree.bodies[index] for index in tree.joints.values()]
     first_v = [body.v_index for body in carrying]
     return Model(
         robot.name, sha256(description.encode()).hexdigest(), _writer(), tree.nq, tree.nv,
         tuple(_joint(body) for body in carrying),
         tuple(Body(body.joint, body.link, first_v.index(body.v_index),
-                   not read.isdisjoint(_places(layout.payload(index))))
+                   is_read(layout.payload(index)))
               for index, body in enumerate(tree.bodies)),
-        tuple(_parameters(len(tree.bodies), read)),
+        tuple(Parameter(name, unit, places.start, places.stop - places.start, width,
+                        is_read(places))
+              for name, unit, places, width in _parameters(layout, len(tree.bodies))),
         tuple(robot.parameter_values.tolist()), tapes)
-
-
-def _places(part: slice) -> range:
-    """Return the places of a part of the parameters."""
-    return range(part.start, part.stop)
 
 
 def _writer() -> str:
@@ -212,16 +213,14 @@ def _joint(body: TreeBody) -> Joint:
         (float(limits.lower), float(limits.upper), float(limits.velocity), float(limits.effort)))
 
 
-def _parameters(bodies: int, read: set[int]) -> Iterable[Parameter]:
-    layout = ParameterLayout(bodies)
+def _parameters(
+        layout: ParameterLayout, bodies: int) -> Iterable[tuple[str, str, slice, int]]:
+    """Return name, unit, places and width of the parameters, in their order."""
     units = {number.name: number.unit for number in JOINT_NUMBERS}
-
-    def parameter(name: str, unit: str, first: int, count: int, width: int) -> Parameter:
-        return Parameter(
-            name, unit, first, count, width, not read.isdisjoint(range(first, first + count)))
-
-    yield parameter(GRAVITY_FIELD, 'm/s^2', 0, 3, 0)
+    yield GRAVITY_FIELD, 'm/s^2', layout.gravity, 0
     for name in JOINT_PARAMETERS:
-        yield parameter(name, units[name], layout.joints(name).start, bodies, 1)
-    yield parameter(
-        PAYLOAD, 'kg, kg m, kg m^2', layout.size - 10 * bodies, 10 * bodies, 10)
+        yield name, units[name], layout.joints(name), 1
+    first, last = layout.payload(0), layout.payload(bodies - 1)
+    width = first.stop - first.start
+    payloads = slice(first.start, last.stop)  # empty where there is no body
+    yield PAYLOAD, 'kg, kg m, kg m^2', payloads, width

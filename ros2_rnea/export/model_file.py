@@ -46,11 +46,11 @@ def _record(*names: str, **others: str) -> np.dtype:
 
 SECTIONS = {
     'joints': _record('name', 'type', 'unit', 'q', 'nq', 'v', 'nv', 'unused', limits='(4,)<f8'),
-    'bodies': _record('joint', 'link', 'mover', 'takes_payload'),
+    'bodies': _record('joint', 'link', 'moved_by', 'takes_payload'),
     'parameters': _record('name', 'unit', 'first', 'count', 'width', 'is_read'),
     'values': np.dtype('<f8'),
     'tapes': _record('name', 'rows', 'columns', 'inputs', 'loads', 'constants', 'guards', 'runs',
-                     'words', 'registers', 'data', 'unused'),
+                     'operands', 'registers', 'data', 'unused'),
     'text': np.dtype('u1'),
 }
 """The sections in their order, with a record of each; the data of tapes follows the last one."""
@@ -97,7 +97,7 @@ def encoded(model: Model) -> bytes:
     rows: dict[str, Iterable[Any]] = {
         'joints': [(texts.place(joint.name), texts.place(joint.type), texts.place(joint.unit),
                     *joint.q, *joint.v, 0, joint.limits) for joint in model.joints],
-        'bodies': [(texts.place(body.joint), texts.place(body.link), body.mover,
+        'bodies': [(texts.place(body.joint), texts.place(body.link), body.moved_by,
                     body.takes_payload) for body in model.bodies],
         'parameters': [(texts.place(each.name), texts.place(each.unit), each.first, each.count,
                         each.width, each.is_read) for each in model.parameters],
@@ -194,8 +194,8 @@ def _model(content: bytes, header: Any) -> Model:
         int(header['nq']), int(header['nv']),
         tuple(Joint(text(name), text(kind), text(unit), (q, nq), (v, nv), tuple(limits))
               for name, kind, unit, q, nq, v, nv, _, limits in sections['joints']),
-        tuple(Body(text(joint), text(link), mover, bool(takes_payload))
-              for joint, link, mover, takes_payload in sections['bodies']),
+        tuple(Body(text(joint), text(link), moved_by, bool(takes_payload))
+              for joint, link, moved_by, takes_payload in sections['bodies']),
         tuple(Parameter(text(name), text(unit), first, count, width, bool(is_read))
               for name, unit, first, count, width, is_read in sections['parameters']),
         tuple(sections['values']),
@@ -204,13 +204,13 @@ def _model(content: bytes, header: Any) -> Model:
 
 def _tape(
         content: bytes, name: str, rows: int, columns: int, _inputs: int, loads: int,
-        constants: int, guards: int, runs: int, words: int, _registers: int, data: int,
+        constants: int, guards: int, runs: int, operands: int, _registers: int, data: int,
         _unused: int) -> Tape:
     numbers = np.frombuffer(content, '<f8', constants, data)
     data += numbers.nbytes
     guarded = np.frombuffer(content, GUARD, guards, data)
     data += guarded.nbytes
-    count = 2 * loads + 2 * runs + rows * columns + words
+    count = 2 * loads + 2 * runs + rows * columns + operands
     rest = iter(np.frombuffer(content, WORD, count, data).tolist())
 
     def groups(number: int, width: int) -> tuple[tuple[int, ...], ...]:
@@ -218,7 +218,7 @@ def _tape(
 
     loaded = tuple(Load(INPUTS[array], place) for array, place in groups(loads, 2))
     lengths = [(Kind(kind), length) for kind, length in groups(runs, 2)]
-    if sum(length * OPERANDS[kind] for kind, length in lengths) != words:
+    if sum(length * OPERANDS[kind] for kind, length in lengths) != operands:
         raise ValueError(f'{name} has other operations than it says')
     outputs = tuple(place for place, in groups(rows * columns, 1))
     return Tape(

@@ -90,7 +90,7 @@ static const char *check_tape(
   const uint64_t outputs = (uint64_t)tape->rows * tape->columns;
   const uint64_t needed =
       8 * (uint64_t)tape->constants + 16 * (uint64_t)tape->guards +
-      2 * (2 * (uint64_t)tape->loads + 2 * (uint64_t)tape->runs + outputs + tape->words);
+      2 * (2 * (uint64_t)tape->loads + 2 * (uint64_t)tape->runs + outputs + tape->operands);
   uint32_t i, operation, operand, next, used = 0;
   parts part;
   if (tape->name >= header->text.count || tape->data % 8 || tape->data > header->size ||
@@ -109,14 +109,14 @@ static const char *check_tape(
     const uint16_t kind = part.runs[2 * i];
     if (kind >= KINDS) return "a tape of the model file has an unknown operation";
     for (operation = 0; operation < part.runs[2 * i + 1]; ++operation) {
-      if (tape->words - used < OPERANDS[kind]) return "a tape of the model file is cut off";
+      if (tape->operands - used < OPERANDS[kind]) return "a tape of the model file is cut off";
       for (operand = 0; operand < OPERANDS[kind]; ++operand)
         if (part.operands[used++] >= next)
           return "a tape of the model file reads a register before it is written";
       next += kind == SINE_COSINE ? 2 : 1;
     }
   }
-  if (next != tape->registers || used != tape->words)
+  if (next != tape->registers || used != tape->operands)
     return "a tape of the model file has other operations than it says";
   for (i = 0; i < tape->guards; ++i)
     if (part.guards[i].place >= next) return "a tape of the model file guards no register";
@@ -164,7 +164,7 @@ const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
   }
   for (i = 0; i < header->bodies.count; ++i) {
     const rnea_body *body = &model->bodies[i];
-    if (body->joint >= texts || body->link >= texts || body->mover >= header->joints.count)
+    if (body->joint >= texts || body->link >= texts || body->moved_by >= header->joints.count)
       return "a body of the model file names a text or a joint that it does not have";
   }
   for (i = 0; i < header->parameters.count; ++i) {

@@ -63,14 +63,14 @@ typedef struct rnea_joint {
 } rnea_joint;
 
 /* A body, the joint that carries it, and the index of the independent joint that moves it. */
-typedef struct rnea_body { uint32_t joint, link, mover, takes_payload; } rnea_body;
+typedef struct rnea_body { uint32_t joint, link, moved_by, takes_payload; } rnea_body;
 
 /* Some of model.values: `width` numbers for each body, or 0: for the robot as a whole. */
 typedef struct rnea_parameter { uint32_t name, unit, first, count, width, is_read; } rnea_parameter;
 
 /* A quantity: its output has rows * columns numbers; bit i of inputs: it reads input i. */
 typedef struct rnea_tape {
-  uint32_t name, rows, columns, inputs, loads, constants, guards, runs, words, registers, data,
+  uint32_t name, rows, columns, inputs, loads, constants, guards, runs, operands, registers, data,
       unused;
 } rnea_tape;
 
@@ -90,8 +90,8 @@ typedef struct rnea_model {
 
 /*
  * Loads a model file.  Returns NULL, or what is wrong with it in words; then the model must not be
- * used.  The bytes have to be aligned to 8.  Afterwards rnea_run stays inside of the bytes, the
- * registers, the inputs and the output, whatever the file holds.
+ * used.  The bytes have to be aligned to 8.  Afterwards rnea_run stays inside of the bytes and the
+ * registers, whatever the file holds; inputs and output have to be as large as the file says.
  */
 const char *rnea_load(const void *bytes, size_t size, rnea_model *model);
 

@@ -153,13 +153,14 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
         """
         reasons = self._diagnostics.errors
         reasons.pop('clock', None)  # a time on /clock is waited for
-        wanted = self._configuration
-        if wanted.is_withholding and not wanted.is_undecided:  # the robot in use is the right one
-            reasons.pop(OTHER_ROBOT, None)
-            reasons.pop('robot_description', None)
-        elif wanted.unused_description and not wanted.is_withholding:
+        models = self._configuration
+        if models.is_withholding:
+            if not models.is_undecided:  # the robot in use is the right one
+                reasons.pop(OTHER_ROBOT, None)
+                reasons.pop('robot_description', None)
+        elif models.unused_description:
             # Also where an older robot is in use: it is known to be the wrong one.
-            reasons['robot_description'] = wanted.unused_description
+            reasons['robot_description'] = models.unused_description
         latch = None if self.policy is None else self.policy.memory.supervisor.latch
         if latch is not None:
             reasons['fault'] = f'{latch.status.value}: call ~/enable with true first'

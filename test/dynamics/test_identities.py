@@ -43,7 +43,7 @@ from ros2_rnea.dynamics.friction import FRICTION_NUMBERS
 from ros2_rnea.dynamics.jacobian import link_jacobian
 from ros2_rnea.dynamics.kinematics import body_transforms, link_transform
 from ros2_rnea.dynamics.quantity_definition import DynamicsInputs
-from ros2_rnea.dynamics.terms import momentum_and_turning
+from ros2_rnea.dynamics.terms import momentum
 from ros2_rnea.model.description import (
     JointDescription,
     JointType,
@@ -176,13 +176,12 @@ def test_the_generalized_momentum_changes_by_the_efforts(case):
 
 
 @for_drawn(ANY)
-def test_momentum_and_turning_are_those_of_the_matrices(case):
+def test_momentum_and_transposed_coriolis_are_those_of_the_matrices(case):
     C = case.robot.coriolis_matrix(case.q, case.qd)
     M = np.reshape(mass_matrix(case.tree, case.q), C.shape)
-    momentum, turning = momentum_and_turning(
-        case.tree, DynamicsInputs(q=case.q, qd=case.qd))
-    assert_close(momentum, M @ case.qd, np.max(np.abs(M), initial=0.0))
-    assert_close(turning, C.T @ case.qd, np.max(np.abs(C), initial=0.0))
+    p, transposed = momentum(case.tree, DynamicsInputs(q=case.q, qd=case.qd))
+    assert_close(p, M @ case.qd, np.max(np.abs(M), initial=0.0))
+    assert_close(transposed, C.T @ case.qd, np.max(np.abs(C), initial=0.0))
 
 
 @for_drawn(cases(kinds=(*VECTOR_SPACE, JointType.FIXED), bases=(False,), mimics=True))

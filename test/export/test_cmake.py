@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import shutil
 import subprocess
@@ -36,6 +37,9 @@ set(CMAKE_C_STANDARD 99)
 find_package(ros2_rnea REQUIRED)
 ros2_rnea_generate(
   arm arm.urdf FLOAT PREFIX left OPTIONS --quantities gravity --parameters=numbers.yaml)
+ros2_rnea_generate(other arm.urdf DEPENDS included.xacro OPTIONS --quantities friction)
+add_library(plugin SHARED plugin.c)
+target_link_libraries(plugin PRIVATE other)
 add_executable(hold hold.c)
 target_link_libraries(hold PRIVATE arm)
 """
@@ -44,6 +48,12 @@ UPRIGHT = """\
 /**:
   ros__parameters:
     gravity: [0.0, 0.0, -9.81]
+"""
+
+PLUGIN = """\
+#include "other.h"
+
+const double *numbers(void) { return other_parameters; }
 """
 
 PROGRAM = """\
@@ -70,6 +80,8 @@ def configured(folder: Path, project: str = PROJECT) -> subprocess.CompletedProc
     (folder / 'CMakeLists.txt').write_text(project, encoding='utf-8')
     (folder / 'hold.c').write_text(PROGRAM, encoding='utf-8')
     (folder / 'arm.urdf').write_text(ARM, encoding='utf-8')
+    (folder / 'plugin.c').write_text(PLUGIN, encoding='utf-8')
+    (folder / 'included.xacro').touch()
     (folder / 'numbers.yaml').write_text(UPRIGHT, encoding='utf-8')
     return cmake(
         '-S', folder, '-B', folder / 'build', f'-Dros2_rnea_DIR={ROOT / "cmake"}',
@@ -94,6 +106,22 @@ def test_a_library_is_generated_again_when_the_robot_changes(tmp_path, monkeypat
     (tmp_path / 'numbers.yaml').write_text(UPRIGHT.replace('-9.81', '9.81'), encoding='utf-8')
     turned = Robot.from_urdf(heavy).gravity([0.1, 0.2], gravity=[0.0, 0.0, 9.81])
     assert held(tmp_path) == pytest.approx(turned, rel=1e-5)
+
+
+def test_what_nothing_has_changed_is_not_generated_again(tmp_path, monkeypatch):
+    monkeypatch.setenv('PYTHONPATH', str(ROOT))
+    configured(tmp_path)
+    held(tmp_path)
+    generating = 'Generating the dynamics'
+    assert generating not in cmake('--build', tmp_path / 'build').stdout
+    os.utime(tmp_path / 'included.xacro')
+    assert cmake('--build', tmp_path / 'build').stdout.count(generating) == 1
+
+
+def test_a_prefix_that_cannot_be_is_refused(tmp_path):
+    done = configured(tmp_path, PROJECT.replace('PREFIX left', 'PREFIX my-Arm'))
+    assert done.returncode != 0
+    assert 'is my-Arm; it needs small letters' in ' '.join(done.stderr.split())
 
 
 def test_an_option_that_is_not_known_is_named(tmp_path):

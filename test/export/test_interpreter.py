@@ -162,7 +162,7 @@ def section(content, name):
     ('joints', 'q', 2, 'other coordinates'), ('joints', 'nq', 3, 'other coordinates'),
     ('joints', 'v', 2, 'other coordinates'), ('joints', 'nv', 3, 'other coordinates'),
     ('bodies', 'link', 10**6, 'names a text or a joint'),
-    ('bodies', 'mover', 2, 'names a text or a joint'),
+    ('bodies', 'moved_by', 2, 'names a text or a joint'),
     ('parameters', 'unit', 10**6, 'not among its values'),
     ('parameters', 'count', 10**6, 'not among its values'),
     ('parameters', 'width', 7, 'not among its values'),
@@ -180,9 +180,9 @@ def test_each_wrong_field_is_refused(name, field, value, error, content, library
     assert error in Interpreter(library, with_checksum(changed)).error
 
 
-def test_words_that_no_operation_uses_are_refused(content, library):
+def test_operands_that_no_operation_uses_are_refused(content, library):
     records, changed = section(content, 'tapes')
-    records[0]['words'] -= 1
+    records[0]['operands'] -= 1
     assert 'a tape of the model file' in Interpreter(library, with_checksum(changed)).error
 
 

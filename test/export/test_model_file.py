@@ -60,7 +60,8 @@ def test_model_says_what_the_robot_is(model):
         ('elbow', 'revolute', 'rad', (1, 1), (1, 1)),
         ('grip', 'prismatic', 'm', (2, 1), (2, 1))]
     assert model.joints[0].limits == (-3.0, 3.0, 2.0, 100.0)
-    assert [(body.joint, body.link, body.mover, body.takes_payload) for body in model.bodies] == [
+    assert [(body.joint, body.link, body.moved_by, body.takes_payload)
+            for body in model.bodies] == [
         ('shoulder', 'upper', 0, False), ('elbow', 'lower', 1, False),
         ('grip', 'finger', 2, False), ('thumb_joint', 'thumb', 2, True)]
     assert [tape.name for tape in model.tapes] == [

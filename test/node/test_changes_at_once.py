@@ -164,7 +164,7 @@ def test_two_robots_left_of_three_publishers_stay_undecided(bare, publisher_of, 
     arm.until(lambda: UNDECIDED in arm.told('other robot'))
     arm.until(lambda: arm.node.policy is not None and arm.is_settled())
     arm.until(lambda: len(arm.node.get_publishers_info_by_topic(other.topic_name)) == 3)
-    arm.settle(1.2)  # the node knows all three
+    arm.until(lambda: '/robot/third' in arm.told('publishers of robot_description'))
     takes_all.clear()
     publisher_of.end(third)
     arm.until(lambda: late and arm.node.policy is None)  # the texts are received again
@@ -214,7 +214,7 @@ def remove_payload(arm):
 def test_a_short_change_does_not_shorten_a_model_blend(arm, briefly):
     arm.changes.set_payload(box(0.001))
     arm.until(lambda: 'box' in arm.node.policy.robot.payloads)
-    assert arm.set_parameter('blend_time', 30.0).successful
+    assert arm.set_parameter('blend_time', 60.0).successful
     with answers_held():
         arm.begin_to_describe(HEAVY)
         briefly(arm)
@@ -223,7 +223,7 @@ def test_a_short_change_does_not_shorten_a_model_blend(arm, briefly):
 
 
 def test_a_short_change_does_not_shorten_a_retried_model_blend(arm, monkeypatch):
-    assert arm.set_parameter('blend_time', 30.0).successful
+    assert arm.set_parameter('blend_time', 60.0).successful
     with monkeypatch.context() as patch:
         patch.setattr(WorkerProcess, 'ask', crash)
         arm.describe(HEAVY)
@@ -235,14 +235,14 @@ def test_a_short_change_does_not_shorten_a_retried_model_blend(arm, monkeypatch)
 
 def test_settings_that_did_not_fit_ignore_a_payload_blend(loaded):
     arm = loaded
-    assert arm.set_parameter('blend_time', 30.0).successful
+    assert arm.set_parameter('blend_time', 60.0).successful
     arm.describe(BROKEN)  # parameters may be meant for that one
     assert arm.set_parameter('gravity', [0.0, 0.0, -250.0]).successful
     assert arm.changes.misfit
     before = arm.answer(JOINTS, Q)
     arm.changes.remove_payload('box', 0.01)
     efforts = np.abs(efforts_for_a_while(arm))
-    assert (efforts <= np.abs(before) * 1.1).all()
+    assert len(efforts) and (efforts <= np.abs(before) * 1.1).all()
 
 
 # ---- a managed node -----------------------------------------------------------------------------

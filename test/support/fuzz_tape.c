@@ -71,7 +71,7 @@ static size_t use(const rnea_model *model) {
   for (uint32_t i = 0; i < header->bodies.count; ++i) {
     const rnea_body *body = &model->bodies[i];
     letters += strlen(rnea_text(model, body->joint)) + strlen(rnea_text(model, body->link)) +
-               model->joints[body->mover].q;
+               model->joints[body->moved_by].q;
   }
   for (uint32_t i = 0; i < header->parameters.count; ++i) {
     const rnea_parameter *parameter = &model->parameters[i];

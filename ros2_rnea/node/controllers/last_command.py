@@ -87,9 +87,9 @@ class LastCommand:
         """
         Return what is known of the effort of receivers that hold the last command.
 
-        :param joints: the joints of the next command.  Where as many others, or others in
-            order, received the last one, it is not known which effort each joint holds: either
-            list may have been wrong.
+        :param joints: the joints of the next command.  If the last one was for as many joints,
+            but for others or in another order, one of the two lists may have been wrong: it is
+            not known which effort each joint holds.
         :param is_recorded: whether they hold that of an earlier process of this node.
         """
         if self._of_others:

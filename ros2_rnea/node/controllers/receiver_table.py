@@ -74,8 +74,9 @@ class ReceiverTable:
     :ivar named: the receivers that have the controller's name.
     :ivar is_controller_known: whether a receiver of that name is there, or has been.
     :ivar served: the receivers that are there, and to which commands went.
-    :ivar first: the processes to which the commands went first, since others were taken into
-        account.  Where nothing else tells which receiver drives the robot, it is one of them.
+    :ivar first: the processes of which one drives the robot, if nothing else tells which: those
+        to which the first commands of this node went, those of its earlier processes included,
+        and those that were taken in since.
     """
 
     def __init__(self, graph: ReceiverGraph, recorded: RecordedCommand) -> None:
@@ -180,8 +181,8 @@ class ReceiverTable:
     def _fill(self, now: float, may_be_older: bool) -> None:
         """Add the processes that have been discovered, and forget others that have gone."""
         receiving = there = processes(self.found)
-        matters = may_be_older or len(self.found) > 1
-        drivers = self._graph.drivers() if matters else frozenset()
+        needs_drivers = may_be_older or len(self.found) > 1
+        drivers = self._graph.drivers() if needs_drivers else frozenset()
         if may_be_older:
             there |= drivers
         for process in there - self.processes.keys():

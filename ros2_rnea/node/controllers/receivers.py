@@ -174,7 +174,9 @@ class Receivers:
         if not self.present:  # whoever comes back holds what it received until now
             self._table.served = frozenset()
             return False
-        return self._may_hold_other_effort(is_sending)
+        if not self._drivers():
+            self._take_in_added(is_sending)
+        return not self._deciding() <= processes(self._table.served)
 
     def set_active(self, is_active: bool, holder: Receiver | None = None) -> None:
         """
@@ -229,11 +231,10 @@ class Receivers:
         """
         Return what is known of the effort that the receivers hold.
 
-        :param joints: the joints of the next command.  Where as many others, or others in
-            order, received the last one, it is not known which effort each joint holds.
+        :param joints: the joints of the next command; see :meth:`.LastCommand.held`.
         """
         table = self._table
-        deciding = self._drivers() or self._first() or processes(self.present)
+        deciding = self._deciding()
         known = {(table.kind(each), table.processes[each].received) for each in deciding}
         receiver, received = known.pop() if len(known) == 1 else (Receiver.UNKNOWN, None)
         if not deciding:
@@ -317,7 +318,7 @@ class Receivers:
         partial: dict[Hashable, float] = {
             each.process: patience for each in table.found if not each.node}
         if table.number < self._count:
-            partial[self._count - table.number] = patience
+            partial[self._count - table.number] = patience  # falling further behind is another
         # A controller that has appeared now is not waited for later.
         partial.update(dict.fromkeys(table.named, 0.0 if self.is_checked else LONGEST_WAIT))
         return partial
@@ -336,15 +337,19 @@ class Receivers:
         """Return the processes that are there of those to which the commands went first."""
         return self._table.first & processes(self.present)
 
-    def _may_hold_other_effort(self, is_sending: bool) -> bool:
-        """Return whether a receiver that counts may hold another effort than the last command."""
-        table, served = self._table, processes(self._table.served)
-        counting = self._drivers()
-        if not counting:
-            present = processes(self.present)
-            is_added = bool(present - served - table.first)
-            goes_on = is_sending and bool(served & self._first())
-            if is_added and table.has_lost(present) and not goes_on:
-                table.first |= present  # one of them may be the driver, started again
-            counting = self._first() or present
-        return not counting <= served
+    def _deciding(self) -> frozenset[str]:
+        """Return the processes whose effort counts."""
+        return self._drivers() or self._first() or processes(self.present)
+
+    def _take_in_added(self, is_sending: bool) -> None:
+        """
+        Let added receivers count as well, if one that counted has gone.
+
+        One of them may be the driver, started again.  It is not while efforts go on to another
+        one that counts: then they are recorders.
+        """
+        table = self._table
+        present, served = processes(self.present), processes(table.served)
+        goes_on = is_sending and bool(served & self._first())
+        if present - served - table.first and table.has_lost(present) and not goes_on:
+            table.first |= present

@@ -608,7 +608,7 @@ class Configuration:
         :raises RneaError: where they do not fit it.
         """
         self._check_clock(new.get('use_sim_time', self._clocks.is_simulated))
-        self.wanted_settings.reason_to_send_nothing(candidate.own)
+        self.wanted_settings.reason_to_send_nothing(candidate.own)  # raises for a wrong name
         self._check_joints(candidate.settings.joints)
         self._check_description(candidate)
         in_use = self._in_use

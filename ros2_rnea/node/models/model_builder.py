@@ -45,7 +45,8 @@ class ModelBuilder:
     Requests models, and remembers which one is refused.
 
     :ivar requested: the model that is being built, or is built and waits; None: there is none.
-    :ivar refused: from what the model was to be built that is not used; None: it may be requested.
+    :ivar refused: the source of the model that was refused last, which is not requested again;
+        None: there is none.
     :param offer: called at intervals once the worker has answered, until the model is used,
         refused or replaced by another request.
     :param end: called when nothing is requested any more, also where nothing was.
@@ -110,7 +111,7 @@ class ModelBuilder:
         self.stop_waiting()
 
     def stop_waiting(self) -> None:
-        """Wait for no model; :meth:`_poll` ends later, since a swap has to take little time."""
+        """Wait for no model any more; the timer ends at its next turn, not within a swap."""
         self._discard_answer()
         self._report.end()
         self.requested = None
@@ -163,7 +164,7 @@ class ModelBuilder:
         """
         if self.refused is None or self.requested is not None or monotonic() < self._again_at:
             return False
-        self.refused, self._again_at = None, inf
+        self.forgive()
         self._again_period = min(2.0 * self._again_period, LONGEST_REBUILD_PERIOD)
         return True
 

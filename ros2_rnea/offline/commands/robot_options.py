@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from math import isfinite
 
 from ros2_rnea.errors import ArgumentError
@@ -52,11 +53,20 @@ def robot_of(urdf: str, options: argparse.Namespace) -> Robot:
     :param options: that :func:`add_robot_options` has added.
     :raises RneaError: where it is no robot, or gravity is out of range.
     """
-    for value in options.gravity:
+    check_gravity(options.gravity)
+    return Robot.from_urdf(urdf, massless_links=options.massless).with_gravity(options.gravity)
+
+
+def check_gravity(gravity: Sequence[float]) -> None:
+    """
+    Check the numbers of ``--gravity``.
+
+    :raises ArgumentError: where one is out of range.
+    """
+    for value in gravity:
         if abs(value) > LARGEST:
             raise ArgumentError(
                 f'--gravity has {value:g}; it needs m/s^2, of magnitude {LARGEST:g} at most')
-    return Robot.from_urdf(urdf, massless_links=options.massless).with_gravity(options.gravity)
 
 
 def joint_position(text: str) -> tuple[str, tuple[float, ...]]:

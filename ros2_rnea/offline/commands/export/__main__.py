@@ -33,7 +33,7 @@ from ros2_rnea.export.model_file import encoded, tape_data
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.compile.parameter_file import names_in, read_parameters
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
-from ros2_rnea.offline.commands.robot_options import PAYLOAD, payload_of
+from ros2_rnea.offline.commands.robot_options import check_gravity, PAYLOAD, payload_of
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
 
@@ -71,9 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     model = model_of(robot, text, traces)
     written: list[Path] = []
     if options.c is not None:
-        files = c_files(robot, model, quantities, traces, _style(robot, options), options.example)
+        style = _style(robot, options)
+        files = c_files(robot, model, quantities, traces, style, options.example)
         for name, content in files.items():
-            if name.endswith('_example.c') and (options.c / name).exists():
+            if name == style.example_name and (options.c / name).exists():
                 continue  # it may have become the user's own program
             written.append(options.c / name)
             with writing(written[-1]):
@@ -98,6 +99,7 @@ def _robot(text: str, options: argparse.Namespace) -> AdjustableRobot:
         payload_links += names_in(parameters, 'payload_links')
     robot = Robot.from_urdf(text, options.floating_base, massless)
     if options.gravity is not None:
+        check_gravity(options.gravity)
         robot = robot.with_gravity(options.gravity)
     if options.parameters is not None:
         robot, _ = with_numbers_of(
@@ -133,10 +135,10 @@ def _parser() -> argparse.ArgumentParser:
         description="""\
 Write the dynamics of a robot for programs without Python.
 
-As a model file (data), it is run by a small interpreter in C, tape.c, beside this package's
-module ros2_rnea.export: no compiler, no URDF parser, nothing to trust.  With --c, it becomes C99
-for this robot alone, two to four times as fast: a source and a header that need libm, for a
-microcontroller or a real-time loop.
+As a model file (data), it is run by a small interpreter in C, tape.c, in the folder of this
+package's module ros2_rnea.export: no compiler and no URDF parser is needed, and the file has no
+machine code.  With --c, it becomes C99 for this robot alone, two to four times as fast: a source
+and a header that need libm, for a microcontroller or a real-time loop.
 
 Gravity, payloads, friction, springs and rotors are an array that is passed with each call: they
 may change without another export.  Payloads can change on the links that --payload-link names.
