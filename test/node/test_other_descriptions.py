@@ -290,7 +290,7 @@ def test_nothing_is_sent_while_two_undriven_robots_are_described(two):
     told = arm.told('other robot')
     assert '/robot/peer' in told and '/robot/second' in told
     assert 'Nothing tells which of the two robots is driven: nothing is sent' in told
-    arm.until(lambda: arm.diagnostics[-1].level == DiagnosticStatus.ERROR
+    arm.until(lambda: arm.diagnostics and arm.diagnostics[-1].level == DiagnosticStatus.ERROR
               and told in arm.diagnostics[-1].message)
     assert sends_nothing(arm)
     stop_other()
