@@ -20,7 +20,7 @@ passes it with each call, so that gravity, payloads and friction change by other
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -116,12 +116,17 @@ class Model:
 
     :ivar description_hash: SHA-256 of the robot's description, hexadecimal.
     :ivar writer: the program that made it, and its version.
+    :ivar left_out: terms of the effort that the hardware adds by itself, of ``TERM_NAMES``.
+    :ivar arm_gravity: the gravity for which it adds them [m/s^2], in the axes of the base; empty:
+        the true one.
     :ivar values: the present parameters.
     """
 
     name: str
     description_hash: str
     writer: str
+    left_out: tuple[str, ...]
+    arm_gravity: tuple[float, ...]
     nq: int
     nv: int
     joints: tuple[Joint, ...]
@@ -168,12 +173,15 @@ def traces_of(
             for quantity in quantities}
 
 
-def model_of(robot: Robot, description: str, traces: Mapping[str, Trace]) -> Model:
+def model_of(
+        robot: Robot, description: str, traces: Mapping[str, Trace],
+        left_out: tuple[str, ...] = (), arm_gravity: Sequence[float] = ()) -> Model:
     """
     Return the model of a robot.
 
     :param description: the text that the robot was read from.
     :param traces: see :func:`traces_of`.
+    :param left_out: see :class:`Model`; likewise ``arm_gravity``.
     """
     tree, layout = robot.tree, ParameterLayout(len(robot.tree.bodies))
     tapes = tuple(tape_of(name, each) for name, each in traces.items())
@@ -185,7 +193,8 @@ def model_of(robot: Robot, description: str, traces: Mapping[str, Trace]) -> Mod
     carrying = [tree.bodies[index] for index in tree.joints.values()]
     first_v = [body.v_index for body in carrying]
     return Model(
-        robot.name, sha256(description.encode()).hexdigest(), _writer(), tree.nq, tree.nv,
+        robot.name, sha256(description.encode()).hexdigest(), _writer(), left_out,
+        tuple(map(float, arm_gravity)), tree.nq, tree.nv,
         tuple(_joint(body) for body in carrying),
         tuple(Body(body.joint, body.link, first_v.index(body.v_index),
                    is_read(layout.payload(index)))

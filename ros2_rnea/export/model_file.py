@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
+from math import isfinite, isnan
 from typing import Any
 import zlib
 
@@ -32,7 +33,7 @@ from ros2_rnea.export.model import Body, Joint, Model, Parameter
 from ros2_rnea.export.tape import INPUTS, Kind, Load, OPERANDS, Run, Tape, TapeGuard
 
 MAGIC = b'RNEAMODL'
-VERSION = 1
+VERSION = 2
 """Of the format; a reader takes its own version only."""
 
 CHECKED_FROM = 16
@@ -58,8 +59,9 @@ SECTIONS = {
 SECTION = _record('offset', 'count')
 HEADER = np.dtype([
     ('magic', 'S8'), ('version', '<u4'), ('checksum', '<u4'), ('size', '<u4'),
-    ('name', '<u4'), ('description_hash', '<u4'), ('writer', '<u4'), ('nq', '<u4'),
-    ('nv', '<u4'), *((name, SECTION) for name in SECTIONS)])
+    ('name', '<u4'), ('description_hash', '<u4'), ('writer', '<u4'), ('left_out', '<u4'),
+    ('nq', '<u4'), ('nv', '<u4'), ('unused', '<u4'), ('arm_gravity', '<f8', (3,)),
+    *((name, SECTION) for name in SECTIONS)])
 GUARD = np.dtype([('bound', '<f8'), ('register', '<u4'), ('nan', '<u4')])
 WORD = np.dtype('<u2')
 
@@ -93,6 +95,8 @@ def encoded(model: Model) -> bytes:
     header['nq'], header['nv'] = model.nq, model.nv
     for name in ('name', 'description_hash', 'writer'):
         header[name] = texts.place(getattr(model, name))
+    header['left_out'] = texts.place(' '.join(model.left_out))
+    header['arm_gravity'] = model.arm_gravity or np.nan
     data = [tape_data(tape) for tape in model.tapes]
     rows: dict[str, Iterable[Any]] = {
         'joints': [(texts.place(joint.name), texts.place(joint.type), texts.place(joint.unit),
@@ -189,8 +193,14 @@ def _model(content: bytes, header: Any) -> Model:
     def text(place: int) -> str:
         return texts[place:texts.index(0, place)].decode()
 
+    arm_gravity = header['arm_gravity'].tolist()
+    if isnan(arm_gravity[0]):
+        arm_gravity = []  # if it is not three times the same, it is written otherwise
+    elif not all(map(isfinite, arm_gravity)):
+        raise ValueError(f'the gravity of the arm is {arm_gravity}')
     return Model(
         text(header['name']), text(header['description_hash']), text(header['writer']),
+        tuple(text(header['left_out']).split()), tuple(arm_gravity),
         int(header['nq']), int(header['nv']),
         tuple(Joint(text(name), text(kind), text(unit), (q, nq), (v, nv), tuple(limits))
               for name, kind, unit, q, nq, v, nv, _, limits in sections['joints']),

@@ -39,7 +39,7 @@ typedef struct { double bound; uint32_t place, nan; } guard;
 
 /* The records have no gaps; otherwise this does not compile. */
 typedef char records_are_packed[
-    sizeof(rnea_header) == 88 && sizeof(rnea_joint) == 64 && sizeof(rnea_body) == 16 &&
+    sizeof(rnea_header) == 120 && sizeof(rnea_joint) == 64 && sizeof(rnea_body) == 16 &&
     sizeof(rnea_parameter) == 24 && sizeof(rnea_tape) == 48 && sizeof(guard) == 16 ? 1 : -1];
 
 /* The parts of a tape's data, one after the other. */
@@ -127,7 +127,7 @@ static const char *check_tape(
 
 const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
   const rnea_header *header = (const rnea_header *)bytes;
-  uint32_t i, texts, end = 0;
+  uint32_t i, texts, finite = 0, nan = 0, end = 0;
   if (!bytes || (uintptr_t)bytes % 8) return "the bytes of the model file are not aligned to 8";
   if (size < sizeof *header || memcmp(header->magic, "RNEAMODL", 8))
     return "this is no model file of ros2_rnea";
@@ -150,9 +150,15 @@ const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
       !model->tapes || !model->text)
     return "a section of the model file is not inside of it";
 
+  for (i = 0; i < 3; ++i) {
+    const double *const gravity = header->arm_gravity;
+    finite += gravity[i] - gravity[i] == 0.0;
+    nan += gravity[i] != gravity[i];
+  }
+  if (finite != 3 && nan != 3) return "the arm's own gravity in the model file is no vector";
   texts = header->text.count;
   if (!texts || model->text[texts - 1] || header->name >= texts ||
-      header->description_hash >= texts || header->writer >= texts)
+      header->description_hash >= texts || header->writer >= texts || header->left_out >= texts)
     return "the model file names a text that it does not have";
   for (i = 0; i < header->joints.count; ++i) {
     const rnea_joint *joint = &model->joints[i];

@@ -44,15 +44,20 @@
 extern "C" {
 #endif
 
-#define RNEA_VERSION 1u /* of the file; another one is refused */
+#define RNEA_VERSION 2u /* of the file; another one is refused */
 
 /* ---- The records of the file.  A text is named by its place; rnea_text() returns it. ---------- */
 
 typedef struct rnea_section { uint32_t offset, count; } rnea_section;
 
+/*
+ * left_out: names of the terms of the effort that the hardware adds by itself, with a space
+ * between two; empty: none.  Who sends such a term as well makes it act twice.
+ */
 typedef struct rnea_header {
   char magic[8];
-  uint32_t version, checksum, size, name, description_hash, writer, nq, nv;
+  uint32_t version, checksum, size, name, description_hash, writer, left_out, nq, nv, unused;
+  double arm_gravity[3]; /* [m/s^2], for which the hardware adds gravity; NaN: the true one */
   rnea_section joints, bodies, parameters, values, tapes, text;
 } rnea_header;
 

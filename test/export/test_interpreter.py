@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
-from math import nan
+from math import inf, nan
 import struct
 import zlib
 
@@ -24,6 +25,7 @@ from exported import (
     answer,
     compiled,
     COMPILERS,
+    doubles,
     exported,
     exported_robot,
     Interpreter,
@@ -178,6 +180,40 @@ def test_each_wrong_field_is_refused(name, field, value, error, content, library
     else:
         records[-1][field] = value
     assert error in Interpreter(library, with_checksum(changed)).error
+
+
+@pytest.mark.parametrize('field', ['name', 'description_hash', 'writer', 'left_out'])
+def test_each_text_of_the_header_is_inside(field, content, library):
+    changed = bytearray(content)
+    np.frombuffer(changed, model_file.HEADER, 1)[field] = 10**6
+    assert 'names a text that' in Interpreter(library, with_checksum(changed)).error
+
+
+@pytest.mark.parametrize(('gravity', 'is_accepted'), [
+    ((nan, nan, nan), True), ((0.0, 1.0, -9.0), True), ((0.0, nan, 0.0), False),
+    ((nan, nan, 0.0), False), ((0.0, 0.0, -inf), False)])
+def test_gravity_of_the_arm_is_a_vector_or_none(gravity, is_accepted, content, library):
+    changed = bytearray(content)
+    np.frombuffer(changed, model_file.HEADER, 1)['arm_gravity'] = gravity
+    error = Interpreter(library, with_checksum(changed)).error
+    assert error is None if is_accepted else 'is no vector' in error
+
+
+def test_program_finds_what_the_hardware_adds(tmp_path):
+    content = encoded(replace(
+        exported(exported_robot('arm')).model, left_out=('gravity', 'friction'),
+        arm_gravity=(1.0, 2.0, -9.0)))
+    source = tmp_path / 'asking.c'
+    source.write_text(
+        f'#include "{TAPE_C}"\n'
+        'const char *left_out(const rnea_model *m, double g[3]) {\n'
+        '  memcpy(g, m->header->arm_gravity, 3 * sizeof *g);\n'
+        '  return rnea_text(m, m->header->left_out);\n}\n', encoding='utf-8')
+    asking = shared_library(tmp_path, source, f'-I{TAPE_C.parent}')
+    asking.left_out.restype = ctypes.c_char_p
+    model, gravity = Interpreter(asking, content).model, np.zeros(3)
+    assert asking.left_out(ctypes.byref(model), doubles(gravity)) == b'gravity friction'
+    assert gravity.tolist() == [1.0, 2.0, -9.0]
 
 
 def test_operands_that_no_operation_uses_are_refused(content, library):

@@ -24,7 +24,7 @@ import pytest
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.dynamics.parameters import ParameterLayout
 from ros2_rnea.export.model import model_of, quantities_of, traces_of
-from ros2_rnea.export.model_file import decoded, encoded, ModelFileError, VERSION
+from ros2_rnea.export.model_file import decoded, encoded, HEADER, ModelFileError, VERSION
 from small_robots import ARM, ARM_WITH_GRIPPER
 
 VERSION_AT, CHECKSUM_AT, CHECKED_FROM = 8, 12, 16
@@ -105,6 +105,23 @@ def test_parameters_that_no_tape_reads_are_marked():
     assert read('spring') == ['spring_stiffness', 'spring_reference']
     assert read('inverse_dynamics') == [
         'gravity', 'damping', 'friction', 'spring_stiffness', 'spring_reference', 'payload']
+
+
+@pytest.mark.parametrize(('left_out', 'arm_gravity'), [
+    ((), ()), (('gravity', 'friction'), ()), (('gravity',), (0.0, 1.5, -9.81))])
+def test_what_the_hardware_adds_is_kept(left_out, arm_gravity):
+    robot = Robot.from_urdf(ARM)
+    model = decoded(encoded(model_of(robot, ARM, {}, left_out, arm_gravity)))
+    assert (model.left_out, model.arm_gravity) == (left_out, arm_gravity)
+
+
+@pytest.mark.parametrize('gravity', [
+    (0.0, np.nan, 0.0), (np.nan, np.nan, 0.0), (0.0, 0.0, np.inf)])
+def test_gravity_that_is_no_vector_is_refused(model, gravity):
+    content = bytearray(encoded(model))
+    struct.pack_into('<3d', content, HEADER.fields['arm_gravity'][1], *gravity)
+    with pytest.raises(ModelFileError, match='contradicts itself'):
+        decoded(with_checksum(content))
 
 
 def test_hash_is_that_of_the_description():

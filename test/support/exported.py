@@ -118,29 +118,29 @@ class Interpreter:
         self._content = np.zeros(len(content) // 8 + 2)  # aligned, and kept
         whole = self._content.view(np.uint8)[shift:]
         whole[:len(content)] = np.frombuffer(content, np.uint8)
-        self._model = _Model()
+        self.model = _Model()
         error = library.rnea_load(
             ctypes.c_void_p(whole.ctypes.data), ctypes.c_size_t(len(content)),
-            ctypes.byref(self._model))
+            ctypes.byref(self.model))
         self.error = error and error.decode()
 
     @property
     def registers(self) -> int:
         """Return how many registers the largest tape needs."""
-        return self._model.registers
+        return self.model.registers
 
     def run(
             self, quantity: str, inputs: Mapping[str, Array], size: int,
             output: Array | None = None) -> Array | None:
         """Return the numbers of a quantity, or None where a guard's bound is exceeded."""
-        tape = self._library.rnea_find(ctypes.byref(self._model), quantity.encode())
+        tape = self._library.rnea_find(ctypes.byref(self.model), quantity.encode())
         if tape is None:
             raise LookupError(quantity)
         output = np.full(size, np.nan) if output is None else output
         registers = np.full(self.registers, np.nan)
         given = _Inputs(**{name: doubles(array) for name, array in inputs.items()})
         status = self._library.rnea_run(
-            ctypes.byref(self._model), ctypes.c_void_p(tape), ctypes.byref(given),
+            ctypes.byref(self.model), ctypes.c_void_p(tape), ctypes.byref(given),
             doubles(registers), doubles(output))
         assert status in (0, 1)
         if status:

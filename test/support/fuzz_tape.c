@@ -62,6 +62,7 @@ static size_t use(const rnea_model *model) {
   const rnea_header *header = model->header;
   size_t letters = strlen(rnea_text(model, header->name)) +
                    strlen(rnea_text(model, header->writer)) +
+                   strlen(rnea_text(model, header->left_out)) +
                    strlen(rnea_text(model, header->description_hash));
   for (uint32_t i = 0; i < header->joints.count; ++i) {
     const rnea_joint *joint = &model->joints[i];
@@ -124,7 +125,7 @@ static uint32_t get(size_t place) {
   return value;
 }
 
-enum { SIZE = 16, NAME = 20, VALUES = 64, TAPES = 72, TEXT = 80 }; /* places in the header */
+enum { SIZE = 16, NAME = 20, VALUES = 96, TAPES = 104, TEXT = 112 }; /* places in the header */
 
 /* What chance would hardly find: each of these has to be refused. */
 static int attacks(void) {

@@ -42,7 +42,12 @@ def export(tmp_path, monkeypatch, capsys):
     """Return a function that exports ARM in an empty folder: exit code, output, error output."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'arm.urdf').write_text(ARM, encoding='utf-8')
-    (tmp_path / 'node.yaml').write_text(PARAMETERS, encoding='utf-8')
+    for name, text in {
+            'node': PARAMETERS,
+            'imu': PARAMETERS.replace(
+                'gravity: [0.0, 3.0, -9.0]', 'gravity_from_imu: true\n    terms: no_gravity'),
+            'typing_error': f'{PARAMETERS}    arm: frank\n'}.items():
+        (tmp_path / f'{name}.yaml').write_text(text, encoding='utf-8')
 
     def run(*options, file='arm.urdf'):
         code = main([file, *options])
@@ -112,6 +117,45 @@ def test_robot_has_the_numbers_of_a_parameter_file(export, tmp_path):
     assert [body.takes_payload for body in bodies] == [False, True]
 
 
+def test_quantities_of_a_file_are_those_that_a_controller_needs(export, tmp_path):
+    export('--out', 'it.rnea')
+    model = decoded((tmp_path / 'it.rnea').read_bytes())
+    assert [tape.name for tape in model.tapes] == [
+        'inverse_dynamics', 'gravity', 'coriolis_effort', 'friction', 'joint_momentum']
+    export('--c', 'src', '--out', 'it.rnea')
+    model = decoded((tmp_path / 'it.rnea').read_bytes())
+    assert [tape.name for tape in model.tapes] == ['inverse_dynamics', 'gravity']
+
+
+HARDWARE = {
+    (): ((), ()),
+    ('--arm', 'ur'): (('gravity',), ()),
+    ('--arm', 'franka'): (('gravity', 'friction'), ()),
+    ('--terms', 'no_gravity_no_coriolis'): (('gravity', 'coriolis'), ()),
+    ('--arm', 'ur', '--terms', 'no_gravity_no_friction'): (('gravity', 'friction'), ()),
+    ('--arm', 'franka', '--gravity', '0', '3', '-9', '--arm-gravity', '0', '0', '-9.81'): (
+        ('gravity', 'friction'), (0.0, 0.0, -9.81)),
+    ('--parameters', 'franka.yaml'): (('gravity', 'friction'), (0.0, 0.0, -9.81)),
+    ('--parameters', 'ur.yaml', '--terms', 'no_gravity_no_friction'): (
+        ('gravity', 'friction'), ()),
+    ('--parameters', 'ur.yaml', '--c', 'src', '--out', 'arm.rnea'): (('gravity',), ()),
+}
+
+
+@pytest.mark.parametrize('options', HARDWARE, ids=' '.join)
+def test_file_says_what_the_hardware_adds(options, export, tmp_path):
+    (tmp_path / 'franka.yaml').write_text(
+        '/**:\n  ros__parameters:\n    arm: franka\n    terms: automatic\n'
+        '    gravity: [0.0, 3, -9]\n    arm_gravity: [0, 0.0, -9.81]\n    mode: nothing\n',
+        encoding='utf-8')
+    (tmp_path / 'ur.yaml').write_text(
+        '/**:\n  ros__parameters:\n    arm: ur\n', encoding='utf-8')
+    code, _, error = export(*options)
+    assert code == 0, error
+    model = decoded((tmp_path / 'arm.rnea').read_bytes())
+    assert (model.left_out, model.arm_gravity) == HARDWARE[options]
+
+
 def test_floating_base_and_massless_links(export, tmp_path):
     text = robot('<link name="base"/>', '<link name="ghost"/>', link('arm'),
                  joint('first', 'base', 'ghost'), joint('second', 'ghost', 'arm'))
@@ -176,6 +220,16 @@ WRONG = {
     ('--c', '.', '--prefix', 'Ä'): "--prefix is 'Ä'; it needs small letters, digits and _",
     ('--out', 'none/arm.rnea'): 'none/arm.rnea cannot be written: ',
     ('--gravity', 'nan', '0', '0'): 'gravity',
+    ('--arm', 'franka', '--gravity', '0', '3', '-9'):
+        'arm is franka, which compensates gravity as if it stood upright; it needs arm_gravity',
+    ('--arm', 'franka', '--parameters', 'imu.yaml'): 'gravity is taken from the imu, and arm is',
+    ('--arm', 'ur', '--terms', 'full'): 'terms is full, which has gravity, and arm is ur',
+    ('--arm-gravity', '0', '0', '-9.81'): 'but the whole gravity is sent',
+    ('--arm', 'ur', '--arm-gravity', '0', '0', 'nan'): 'it needs 3 finite numbers',
+    ('--arm', 'ur', '--parameters', 'imu.yaml', '--terms', 'automatic'):
+        'imu.yaml has terms, no_gravity; leave out the option --terms, or the parameter',
+    ('--parameters', 'typing_error.yaml'): "arm is 'frank'; it needs generic or franka or ur",
+    ('--c', 'src', '--arm', 'ur'): 'with --c they need --out FILE',
     ('--gravity', '0', '0', '1', '--parameters', 'node.yaml'): 'leave out the option --gravity',
 }
 

@@ -16,16 +16,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 import re
 import sys
+from typing import Any
 
 from rich.console import Console
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.command_line.terminal import figure_table, say_written
+from ros2_rnea.control.parameter import declared_in, Specification
+from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.export.c_code import c_files, identifier, Style
 from ros2_rnea.export.model import Model, model_of, QUANTITIES, quantities_of, traces_of
@@ -36,8 +39,15 @@ from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
 from ros2_rnea.offline.commands.robot_options import check_gravity, PAYLOAD, payload_of
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.robots.sent_terms import Arm, Terms
 
-DEFAULT_QUANTITIES = 'inverse_dynamics,gravity'
+QUANTITIES_OF_FILE = 'inverse_dynamics,gravity,coriolis_effort,friction,joint_momentum'
+"""The default of a model file: what ros2_rnea_controller needs."""
+
+QUANTITIES_OF_C = 'inverse_dynamics,gravity'
+
+HARDWARE = ('arm', 'terms', 'arm_gravity')
+"""Settings by which the hardware adds some terms by itself; each is an option, too."""
 
 OTHER_HEADERS = frozenset((
     'assert', 'complex', 'ctype', 'errno', 'fenv', 'float', 'inttypes', 'iso646', 'limits',
@@ -64,11 +74,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_intermixed_args(arguments)
     if options.c is None and (options.float or options.prefix or options.example):
         raise ArgumentError('--float, --prefix and --example are about C; they need --c FOLDER')
+    writes_file = options.c is None or options.out is not None
+    if not writes_file and any(getattr(options, name) is not None for name in HARDWARE):
+        raise ArgumentError(
+            '--arm, --terms and --arm-gravity are written into the model file only; with --c they '
+            'need --out FILE')
     text = read_source(options.file, options.mappings)
-    robot = _robot(text, options)
-    quantities = quantities_of(robot, options.quantities.split(','), options.jacobian)
+    parameters = (
+        {} if options.parameters is None else read_parameters(options.parameters, options.node))
+    robot = _robot(text, parameters, options)
+    names = options.quantities or (QUANTITIES_OF_FILE if options.c is None else QUANTITIES_OF_C)
+    quantities = quantities_of(robot, names.split(','), options.jacobian)
     traces = traces_of(robot, quantities, options.wrenches)
-    model = model_of(robot, text, traces)
+    settings = _settings(robot, parameters, options)
+    model = model_of(robot, text, traces, settings.sent_terms.left_out, settings.arm_gravity)
     written: list[Path] = []
     if options.c is not None:
         style = _style(robot, options)
@@ -80,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with writing(written[-1]):
                 options.c.mkdir(parents=True, exist_ok=True)
                 written[-1].write_text(content, encoding='utf-8')
-    if options.c is None or options.out is not None:
+    if writes_file:
         written.append(options.out or Path(f'{identifier(robot.name)}.rnea'))
         with writing(written[-1]):
             written[-1].write_bytes(encoded(model))
@@ -90,13 +109,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.WRITTEN
 
 
-def _robot(text: str, options: argparse.Namespace) -> AdjustableRobot:
+def _robot(
+        text: str, parameters: Mapping[str, Any], options: argparse.Namespace) -> AdjustableRobot:
     """Return the robot with its present gravity, payloads and numbers of joints."""
-    massless, payload_links = list(options.massless), list(options.payload_link)
-    if options.parameters is not None:
-        parameters = read_parameters(options.parameters, options.node)
-        massless += names_in(parameters, 'massless_links')
-        payload_links += names_in(parameters, 'payload_links')
+    massless = [*options.massless, *names_in(parameters, 'massless_links')]
+    payload_links = [*options.payload_link, *names_in(parameters, 'payload_links')]
     robot = Robot.from_urdf(text, options.floating_base, massless)
     if options.gravity is not None:
         check_gravity(options.gravity)
@@ -107,6 +124,22 @@ def _robot(text: str, options: argparse.Namespace) -> AdjustableRobot:
     for number, (link, inertial) in enumerate(options.payload):
         robot = robot.with_payload(f'payload {number}', link, inertial)
     return AdjustableRobot.of(robot, payload_links)
+
+
+def _settings(
+        robot: Robot, parameters: Mapping[str, Any], options: argparse.Namespace) -> Settings:
+    """Return the settings that say what the hardware adds, checked as the node checks them."""
+    given: dict[str, Any] = {'gravity': tuple(robot.free_fall)}
+    declared = {each.name: each for each in declared_in(Settings)
+                if isinstance(each, Specification)}
+    for name in (*HARDWARE, 'gravity_from_imu'):
+        value, option = parameters.get(name), getattr(options, name, None)
+        if value is not None and option is not None:
+            raise ArgumentError(
+                f'{options.parameters} has {name}, {value}; leave out the option '
+                f'--{name.replace("_", "-")}, or the parameter')
+        given[name] = declared[name].check(option if value is None else value)
+    return Settings(**given)
 
 
 def _style(robot: Robot, options: argparse.Namespace) -> Style:
@@ -142,7 +175,11 @@ and a header that need libm, for a microcontroller or a real-time loop.
 
 Gravity, payloads, friction, springs and rotors are an array that is passed with each call: they
 may change without another export.  Payloads can change on the links that --payload-link names.
-Numbers without which a robot is exported (such as armature) stay zero.""",
+Numbers without which a robot is exported (such as armature) stay zero.
+
+The tapes compute whole efforts.  Beside them, a model file names the terms that the hardware adds
+by itself: by that, ros2_rnea_controller leaves them out, and refuses what would make gravity act
+twice.  Give --arm or --terms where your hardware compensates gravity or friction.""",
         epilog=f"""\
 quantities:  {', '.join(QUANTITIES)}
 
@@ -167,6 +204,15 @@ examples:
     group.add_argument('--gravity', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
                        help="acceleration of free fall in the root link's axes, m/s^2 (default "
                             '0 0 -9.81); for tilted mounts')
+    group.add_argument('--arm', choices=[arm.value for arm in Arm],
+                       help='whose hardware it is, by the terms that it adds by itself: generic, '
+                            'none (default); franka, gravity and friction; ur, gravity')
+    group.add_argument('--terms', choices=[terms.value for terms in Terms], metavar='TERMS',
+                       help=f'the terms that are sent to it: {", ".join(t.value for t in Terms)} '
+                            '(default automatic: those that the arm does not add)')
+    group.add_argument('--arm-gravity', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
+                       help='the gravity that the arm compensates by itself, if it is not the '
+                            'true one: 0 0 -9.81 for a Franka that is tilted [m/s^2]')
     group.add_argument('--payload-link', action='append', default=[], metavar='LINK',
                        help='a link whose payload can change; may be repeated')
     group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
@@ -175,12 +221,14 @@ examples:
     group.add_argument('--parameters', type=Path, metavar='FILE',
                        help='a parameter file of the node, such as that of identify: its '
                             'friction, rotors (armature) and gravity replace those of the URDF; '
-                            'its massless_links and payload_links are used')
+                            'its massless_links, payload_links, arm, terms and arm_gravity are '
+                            'used')
     group.add_argument('--node', default='/inverse_dynamics', metavar='NAME',
                        help='whose parameters these are (default %(default)s)')
     group = parser.add_argument_group('what is computed')
-    group.add_argument('--quantities', default=DEFAULT_QUANTITIES, metavar='NAME,…',
-                       help='see below (default %(default)s)')
+    group.add_argument('--quantities', metavar='NAME,…',
+                       help=f'see below (default {QUANTITIES_OF_FILE}; with --c '
+                            f'{QUANTITIES_OF_C})')
     group.add_argument('--jacobian', action='append', default=[], metavar='LINK',
                        help="also the Jacobian of a link, in the link's axes; may be repeated")
     group.add_argument('--wrenches', action='store_true',
