@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from math import inf
 
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, ParameterLayout
 from ros2_rnea.dynamics.quantities import LINK_JACOBIAN, link_jacobian, METHODS
@@ -99,6 +100,7 @@ class Parameter:
     :ivar first: the place of the first of them in the array.
     :ivar width: how many there are for each body; 0 for gravity, which is for all.
     :ivar is_read: whether a tape reads any of them; a change of others has no effect.
+    :ivar bounds: what each of them has to be within; infinite if there is no bound.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Parameter:
     count: int
     width: int
     is_read: bool
+    bounds: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -200,8 +203,8 @@ def model_of(
                    is_read(layout.payload(index)))
               for index, body in enumerate(tree.bodies)),
         tuple(Parameter(name, unit, places.start, places.stop - places.start, width,
-                        is_read(places))
-              for name, unit, places, width in _parameters(layout, len(tree.bodies))),
+                        is_read(places), bounds)
+              for name, unit, places, width, bounds in _parameters(layout, len(tree.bodies))),
         tuple(robot.parameter_values.tolist()), tapes)
 
 
@@ -223,13 +226,17 @@ def _joint(body: TreeBody) -> Joint:
 
 
 def _parameters(
-        layout: ParameterLayout, bodies: int) -> Iterable[tuple[str, str, slice, int]]:
-    """Return name, unit, places and width of the parameters, in their order."""
-    units = {number.name: number.unit for number in JOINT_NUMBERS}
-    yield GRAVITY_FIELD, 'm/s^2', layout.gravity, 0
+        layout: ParameterLayout, bodies: int,
+        ) -> Iterable[tuple[str, str, slice, int, tuple[float, float]]]:
+    """Return name, unit, places, width and bounds of the parameters, in their order."""
+    numbers = {number.name: number for number in JOINT_NUMBERS}
+    any_number = -inf, inf
+    yield GRAVITY_FIELD, 'm/s^2', layout.gravity, 0, any_number
     for name in JOINT_PARAMETERS:
-        yield name, units[name], layout.joints(name), 1
+        number = numbers[name]
+        bounds = -number.largest if number.is_signed else 0.0, number.largest
+        yield name, number.unit, layout.joints(name), 1, bounds
     first, last = layout.payload(0), layout.payload(bodies - 1)
     width = first.stop - first.start
     payloads = slice(first.start, last.stop)  # empty where there is no body
-    yield PAYLOAD, 'kg, kg m, kg m^2', payloads, width
+    yield PAYLOAD, 'kg, kg m, kg m^2', payloads, width, any_number

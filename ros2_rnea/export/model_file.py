@@ -48,7 +48,8 @@ def _record(*names: str, **others: str) -> np.dtype:
 SECTIONS = {
     'joints': _record('name', 'type', 'unit', 'q', 'nq', 'v', 'nv', 'unused', limits='(4,)<f8'),
     'bodies': _record('joint', 'link', 'moved_by', 'takes_payload'),
-    'parameters': _record('name', 'unit', 'first', 'count', 'width', 'is_read'),
+    'parameters': _record('name', 'unit', 'first', 'count', 'width', 'is_read',
+                          bounds='(2,)<f8'),
     'values': np.dtype('<f8'),
     'tapes': _record('name', 'rows', 'columns', 'inputs', 'loads', 'constants', 'guards', 'runs',
                      'operands', 'registers', 'data', 'unused'),
@@ -104,7 +105,7 @@ def encoded(model: Model) -> bytes:
         'bodies': [(texts.place(body.joint), texts.place(body.link), body.moved_by,
                     body.takes_payload) for body in model.bodies],
         'parameters': [(texts.place(each.name), texts.place(each.unit), each.first, each.count,
-                        each.width, each.is_read) for each in model.parameters],
+                        each.width, each.is_read, each.bounds) for each in model.parameters],
         'values': model.values,
         'tapes': [_tape_row(texts.place(tape.name), tape) for tape in model.tapes]}
     arrays = {name: np.array(list(row), SECTIONS[name]) for name, row in rows.items()}
@@ -206,8 +207,8 @@ def _model(content: bytes, header: Any) -> Model:
               for name, kind, unit, q, nq, v, nv, _, limits in sections['joints']),
         tuple(Body(text(joint), text(link), moved_by, bool(takes_payload))
               for joint, link, moved_by, takes_payload in sections['bodies']),
-        tuple(Parameter(text(name), text(unit), first, count, width, bool(is_read))
-              for name, unit, first, count, width, is_read in sections['parameters']),
+        tuple(Parameter(text(name), text(unit), first, count, width, bool(is_read), tuple(bounds))
+              for name, unit, first, count, width, is_read, bounds in sections['parameters']),
         tuple(sections['values']),
         tuple(_tape(content, text(row[0]), *row[1:]) for row in sections['tapes']))
 

@@ -40,7 +40,7 @@ typedef struct { double bound; uint32_t place, nan; } guard;
 /* The records have no gaps; otherwise this does not compile. */
 typedef char records_are_packed[
     sizeof(rnea_header) == 120 && sizeof(rnea_joint) == 64 && sizeof(rnea_body) == 16 &&
-    sizeof(rnea_parameter) == 24 && sizeof(rnea_tape) == 48 && sizeof(guard) == 16 ? 1 : -1];
+    sizeof(rnea_parameter) == 40 && sizeof(rnea_tape) == 48 && sizeof(guard) == 16 ? 1 : -1];
 
 /* The parts of a tape's data, one after the other. */
 typedef struct {

@@ -71,7 +71,10 @@ typedef struct rnea_joint {
 typedef struct rnea_body { uint32_t joint, link, moved_by, takes_payload; } rnea_body;
 
 /* Some of model.values: `width` numbers for each body, or 0: for the robot as a whole. */
-typedef struct rnea_parameter { uint32_t name, unit, first, count, width, is_read; } rnea_parameter;
+typedef struct rnea_parameter {
+  uint32_t name, unit, first, count, width, is_read;
+  double lower, upper; /* what each of them has to be within; infinite where there is no bound */
+} rnea_parameter;
 
 /* A quantity: its output has rows * columns numbers; bit i of inputs: it reads input i. */
 typedef struct rnea_tape {
