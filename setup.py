@@ -149,6 +149,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/cmake', ['cmake/ros2_rneaConfig.cmake']),
+        (f'share/{NAME}/tape', sorted(glob(f'{NAME}/export/tape.[ch]'))),
         (f'share/{NAME}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{NAME}/config', sorted(glob('config/*.*'))),
         (f'share/{NAME}/config/security', sorted(glob('config/security/*.xml'))),

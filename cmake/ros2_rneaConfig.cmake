@@ -12,6 +12,24 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
+# What other packages build with ros2_rnea: the interpreter of model files, and a robot in C.
+
+# ros2_rnea::tape, the interpreter of model files: tape.h.
+find_path(ros2_rnea_TAPE_FOLDER tape.c NO_CACHE REQUIRED NO_DEFAULT_PATH PATHS
+  ${CMAKE_CURRENT_LIST_DIR}/../tape                # installed
+  ${CMAKE_CURRENT_LIST_DIR}/../ros2_rnea/export)   # in the sources
+if(NOT TARGET ros2_rnea::tape)
+  enable_language(C)
+  add_library(ros2_rnea_tape STATIC ${ros2_rnea_TAPE_FOLDER}/tape.c)
+  add_library(ros2_rnea::tape ALIAS ros2_rnea_tape)
+  target_include_directories(ros2_rnea_tape PUBLIC ${ros2_rnea_TAPE_FOLDER})
+  set_target_properties(ros2_rnea_tape PROPERTIES
+    POSITION_INDEPENDENT_CODE ON C_STANDARD 99 EXCLUDE_FROM_ALL ON)
+  if(NOT WIN32)
+    target_link_libraries(ros2_rnea_tape PUBLIC m)
+  endif()
+endif()
+
 # ros2_rnea_generate(TARGET URDF [PREFIX name] [FLOAT] [DEPENDS file ...] [OPTIONS option ...])
 #
 # Adds a static library TARGET with the dynamics of a robot.  `export --c` writes its source in C

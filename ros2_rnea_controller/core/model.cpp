@@ -1,0 +1,85 @@
+// Copyright 2026 The ros2_rnea authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+#include "model.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace ros2_rnea_controller {
+
+Model::Model(const std::vector<uint8_t>& file) : content_((file.size() + 7) / 8) {
+  if (!file.empty()) std::memcpy(content_.data(), file.data(), file.size());
+  const char* error = rnea_load(content_.data(), file.size(), &model_);
+  if (error) throw Error(error);
+}
+
+Model Model::read(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error("the model file '" + path + "' cannot be opened");
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
+  try {
+    return Model(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  } catch (const Error& error) {
+    throw Error("'" + path + "': " + error.what());
+  }
+}
+
+std::string Model::joint_names() const {
+  std::string names;
+  for (std::size_t i = 0; i < joint_count(); ++i) names += (i ? ", " : "") + joint_name(i);
+  return names;
+}
+
+const rnea_joint& Model::joint(const std::string& name) const {
+  for (std::size_t i = 0; i < joint_count(); ++i) {
+    if (joint_name(i) != name) continue;
+    if (joint(i).nq != 1 || joint(i).nv != 1)
+      throw Error(
+          "joint '" + name + "' is of type " + text(joint(i).type) +
+          "; the controller needs joints with one coordinate");
+    return joint(i);
+  }
+  throw Error("the model has no joint '" + name + "'; it has " + joint_names());
+}
+
+const rnea_parameter* Model::parameter(const std::string& name) const {
+  for (uint32_t i = 0; i < model_.header->parameters.count; ++i)
+    if (text(model_.parameters[i].name) == name) return &model_.parameters[i];
+  return nullptr;
+}
+
+bool Model::is_left_out(const std::string& term) const {
+  std::istringstream terms(text(model_.header->left_out));
+  for (std::string each; terms >> each;)
+    if (each == term) return true;
+  return false;
+}
+
+bool Model::has(const std::string& quantity) const {
+  return rnea_find(&model_, quantity.c_str()) != nullptr;
+}
+
+const rnea_tape& Model::tape(const std::string& quantity) const {
+  const rnea_tape* tape = rnea_find(&model_, quantity.c_str());
+  if (!tape)
+    throw Error(
+        "the model lacks the quantity '" + quantity + "': export it with --quantities " + quantity +
+        ",...");
+  return *tape;
+}
+
+}  // namespace ros2_rnea_controller
