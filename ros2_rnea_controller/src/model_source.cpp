@@ -1,0 +1,126 @@
+// Copyright 2026 The ros2_rnea authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+#include "model_source.hpp"
+
+#include <openssl/evp.h>
+
+#include <limits>
+#include <sstream>
+#include <utility>
+
+namespace ros2_rnea_controller {
+
+namespace {
+
+constexpr char in_use[] = "another one is in use: deactivate the controller, and send it again";
+
+/// Returns the SHA-256 of a text, hexadecimal, as model files have it.
+std::string sha256(const std::string& text) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (!EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha256(), nullptr)) return {};
+  std::ostringstream hexadecimal;
+  hexadecimal << std::hex;
+  for (unsigned int i = 0; i < size; ++i)
+    hexadecimal << (digest[i] >> 4) << (digest[i] & 15);
+  return hexadecimal.str();
+}
+
+}  // namespace
+
+ModelSource::ModelSource(
+    rclcpp_lifecycle::LifecycleNode& node, const Settings& settings, std::string description)
+    : node_(node), settings_(settings), description_(std::move(description)) {}
+
+void ModelSource::read(const std::string& path) {
+  use(std::make_shared<const Model>(Model::read(path)));
+}
+
+void ModelSource::subscribe(const std::string& topic) {
+  const rclcpp::QoS latched = rclcpp::QoS(1).reliable().transient_local();
+  models_ = node_.create_subscription<ros2_rnea_interfaces::msg::Model>(
+      topic, latched, [this](const ros2_rnea_interfaces::msg::Model& message) { take(message); });
+  parameters_ = node_.create_subscription<ros2_rnea_interfaces::msg::ModelParameters>(
+      topic + "_parameters", latched,
+      [this](const ros2_rnea_interfaces::msg::ModelParameters& message) { take(message); });
+}
+
+std::shared_ptr<ControlCore> ModelSource::model() {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  return lock ? candidate_.core : nullptr;
+}
+
+void ModelSource::set_positions(const std::vector<double>& q) {
+  for (std::size_t i = 0; i < q.size(); ++i)
+    (*positions_)[i].store(q[i], std::memory_order_relaxed);
+}
+
+std::string ModelSource::refusal() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return refusal_;
+}
+
+void ModelSource::use(std::shared_ptr<const Model> model) {
+  if (!description_.empty() && model->description_hash() != sha256(description_))
+    throw Error(
+        "the model of '" + model->robot() +
+        "' was exported from another text than the robot_description of the controller manager: "
+        "export it from that one, or set allow_other_description");
+  auto core = std::make_shared<ControlCore>(model, settings_);
+  auto check = std::make_unique<ParameterCheck>(model, settings_);
+  auto positions = std::make_unique<std::vector<std::atomic<double>>>(model->nq());
+  for (auto& each : *positions) each = std::numeric_limits<double>::quiet_NaN();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_in_use_) throw Error(in_use);
+  candidate_ = {model, std::move(core), std::move(check)};
+  values_.assign(model->parameters(), model->parameters() + model->parameter_count());
+  positions_ = std::move(positions);
+  accepted_.writeFromNonRT({++number_, values_});
+  refusal_.clear();
+}
+
+void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
+  try {
+    auto model = std::make_shared<const Model>(message.file);
+    if (candidate_.model && candidate_.model->checksum() == model->checksum()) return;
+    if (is_in_use_) throw Error(in_use);
+    use(std::move(model));
+  } catch (const std::exception& error) {
+    refuse("the model", error.what());
+  }
+}
+
+void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message) {
+  if (!candidate_.model || candidate_.model->checksum() != message.model)
+    return refuse("parameters", "they are those of another model than the one in use");
+  std::vector<double> q;
+  for (const auto& each : *positions_) q.push_back(each.load(std::memory_order_relaxed));
+  const std::string reason =
+      candidate_.check->reason_to_refuse(message.values, values_, q.data());
+  if (!reason.empty()) return refuse("parameters", reason);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  values_ = message.values;
+  accepted_.writeFromNonRT({++number_, values_});
+  refusal_.clear();
+}
+
+void ModelSource::refuse(const std::string& what, const std::string& reason) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::string text = what + " refused: " + reason;
+  if (text != refusal_) RCLCPP_ERROR(node_.get_logger(), "%s", text.c_str());
+  refusal_ = text;
+}
+
+}  // namespace ros2_rnea_controller

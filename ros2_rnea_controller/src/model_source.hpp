@@ -1,0 +1,103 @@
+// Copyright 2026 The ros2_rnea authors
+//
+// Licensed under the Apache License, Version 2.0 (the "License");
+// you may not use this file except in compliance with the License.
+// You may obtain a copy of the License at
+//
+//     http://www.apache.org/licenses/LICENSE-2.0
+//
+// Unless required by applicable law or agreed to in writing, software
+// distributed under the License is distributed on an "AS IS" BASIS,
+// WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+// See the License for the specific language governing permissions and
+// limitations under the License.
+
+#ifndef ROS2_RNEA_CONTROLLER__MODEL_SOURCE_HPP_
+#define ROS2_RNEA_CONTROLLER__MODEL_SOURCE_HPP_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "control_core.hpp"
+#include "parameter_check.hpp"
+#include "rclcpp_lifecycle/lifecycle_node.hpp"
+#include "realtime_tools/realtime_buffer.hpp"
+#include "ros2_rnea_interfaces/msg/model.hpp"
+#include "ros2_rnea_interfaces/msg/model_parameters.hpp"
+
+namespace ros2_rnea_controller {
+
+/// Parameters of a model that were judged and may be used.
+struct ModelParameters {
+  uint32_t number = 0;  ///< another one for each change; 0: there is none yet
+  std::vector<double> values;
+};
+
+/// Where the model comes from, and its parameters as they change.
+///
+/// Messages are judged in the threads of the node.  The control loop takes what was accepted: a
+/// model when it becomes active, parameters in each cycle.
+class ModelSource {
+ public:
+  /// \param description the robot description that the model has to fit; empty: any.
+  ModelSource(
+      rclcpp_lifecycle::LifecycleNode& node, const Settings& settings, std::string description);
+
+  /// Takes a model from a file.
+  /// \throws Error where it is none, or does not fit.
+  void read(const std::string& path);
+
+  /// Takes models and parameters from topics.
+  void subscribe(const std::string& topic);
+
+  /// Whether models are refused, since one is in use; parameters are taken at any time.
+  void set_in_use(bool is_in_use) { is_in_use_ = is_in_use; }
+
+  /// The newest model that fits, ready to run; nullptr: there is none, or it just arrives.
+  std::shared_ptr<ControlCore> model();
+
+  /// The newest parameters, for the control loop.
+  const ModelParameters& parameters() { return *accepted_.readFromRT(); }
+
+  /// Tells where the arm is, so that parameters can be judged there; for the control loop.
+  void set_positions(const std::vector<double>& q);
+
+  /// Why the last model or parameters were refused; empty: they were not.
+  std::string refusal();
+
+ private:
+  struct Candidate {
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<ControlCore> core;
+    std::unique_ptr<ParameterCheck> check;
+  };
+
+  void use(std::shared_ptr<const Model> model);
+  void take(const ros2_rnea_interfaces::msg::Model& message);
+  void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
+  void refuse(const std::string& what, const std::string& reason);
+
+  rclcpp_lifecycle::LifecycleNode& node_;
+  Settings settings_;
+  std::string description_;
+  std::mutex mutex_;  // of what follows, up to the empty line; the control loop only tries it
+  Candidate candidate_;
+  std::vector<double> values_;
+  std::string refusal_;
+
+  realtime_tools::RealtimeBuffer<ModelParameters> accepted_;
+  uint32_t number_ = 0;
+  std::atomic<bool> is_in_use_{false};
+  std::unique_ptr<std::vector<std::atomic<double>>> positions_;
+  rclcpp::Subscription<ros2_rnea_interfaces::msg::Model>::SharedPtr models_;
+  rclcpp::Subscription<ros2_rnea_interfaces::msg::ModelParameters>::SharedPtr parameters_;
+};
+
+}  // namespace ros2_rnea_controller
+
+#endif  // ROS2_RNEA_CONTROLLER__MODEL_SOURCE_HPP_
