@@ -79,10 +79,12 @@ CallbackReturn InverseDynamicsController::on_configure(const rclcpp_lifecycle::S
     const bool is_any = parameters_.allow_other_description;
     source_ = std::make_unique<ModelSource>(
         node, settings(), is_any ? std::string() : get_robot_description());
-    if (parameters_.model_file.empty())
+    if (parameters_.model_file.empty()) {
       source_->subscribe(parameters_.model_topic);
-    else
+      source_->wait(parameters_.model_topic, parameters_.model_timeout);
+    } else {
       source_->read(parameters_.model_file);
+    }
   } catch (const std::exception& error) {
     RCLCPP_ERROR(node.get_logger(), "%s", error.what());
     return CallbackReturn::FAILURE;
@@ -108,9 +110,7 @@ CallbackReturn InverseDynamicsController::on_activate(const rclcpp_lifecycle::St
   core_ = source_->model();
   if (!core_) {
     source_->set_in_use(false);
-    RCLCPP_ERROR(
-        logger, "there is no model yet: start the node that publishes %s, or set model_file",
-        parameters_.model_topic.c_str());
+    RCLCPP_ERROR(logger, "another model arrives right now: activate the controller again");
     return CallbackReturn::FAILURE;
   }
   q_places_.clear();

@@ -16,8 +16,10 @@
 
 #include <openssl/evp.h>
 
+#include <chrono>
 #include <limits>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 namespace ros2_rnea_controller {
@@ -55,6 +57,20 @@ void ModelSource::subscribe(const std::string& topic) {
   parameters_ = node_.create_subscription<ros2_rnea_interfaces::msg::ModelParameters>(
       topic + "_parameters", latched,
       [this](const ros2_rnea_interfaces::msg::ModelParameters& message) { take(message); });
+}
+
+void ModelSource::wait(const std::string& topic, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(seconds));
+  while (!model()) {  // the subscription belongs to another thread of the executor
+    const std::string reason = refusal();
+    if (!reason.empty()) throw Error(reason);
+    if (Clock::now() > end)
+      throw Error(
+          "no model has come on " + topic + ": start the node of ros2_rnea, or set model_file");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 std::shared_ptr<ControlCore> ModelSource::model() {

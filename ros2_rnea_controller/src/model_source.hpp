@@ -52,8 +52,11 @@ class ModelSource {
   /// \throws Error where it is none, or does not fit.
   void read(const std::string& path);
 
-  /// Takes models and parameters from topics.
+  /// Takes models and parameters from topics, of which TOPIC_parameters has the second.
   void subscribe(const std::string& topic);
+
+  /// Waits until there is a model; throws Error where none has come in time.
+  void wait(const std::string& topic, double seconds);
 
   /// Whether models are refused, since one is in use; parameters are taken at any time.
   void set_in_use(bool is_in_use) { is_in_use_ = is_in_use; }
