@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
 import textwrap
@@ -27,6 +28,10 @@ import yaml
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / 'config' / 'inverse_dynamics.yaml'
 TABLE = ROOT / 'docs' / 'figures' / 'parameters.txt'
+
+CONTROLLER = (ROOT / 'ros2_rnea_controller' / 'src'
+              / 'inverse_dynamics_controller_parameters.yaml')
+TABLE_OF_CONTROLLER = ROOT / 'docs' / 'figures' / 'controller_parameters.txt'
 
 ALL = (*SPECIFICATIONS, *OF_JOINTS.values())
 
@@ -60,6 +65,14 @@ def table() -> str:
     return '\n'.join(_table_of(level) for level in Level)
 
 
+def table_of_controller() -> str:
+    """Return the parameters of the controller of ros2_control, as reStructuredText."""
+    (parameters,) = yaml.safe_load(CONTROLLER.read_text(encoding='utf-8')).values()
+    return _rows('Parameters of the controller', (
+        (name, f'``{written(each["default_value"])}``', _escaped(each['description']))
+        for name, each in parameters.items()))
+
+
 def _part(group: Group) -> str:
     title = f'    # ---- {group.value} '
     return title + '-' * (WIDTH - len(title)) + '\n' + '\n'.join(
@@ -83,14 +96,18 @@ def written(value: Any) -> str:
 
 
 def _table_of(level: Level) -> str:
-    lines = [f'.. list-table:: {LEVELS[level]}', '   :header-rows: 1', '   :widths: 25 15 60', '',
+    return _rows(LEVELS[level], (
+        (f'{each.name}.JOINT', '', _rst(each)) if isinstance(each, JointSpecification)
+        else (each.name, f'``{written(each.initial)}``', _rst(each))
+        for each in ALL if each.level is level))
+
+
+def _rows(title: str, parameters: Iterable[tuple[str, str, str]]) -> str:
+    """Return a table of names, defaults and descriptions."""
+    lines = [f'.. list-table:: {title}', '   :header-rows: 1', '   :widths: 25 15 60', '',
              '   * - parameter', '     - default', '     - what it is']
-    for each in ALL:
-        if each.level is level:
-            is_of_joint = isinstance(each, JointSpecification)
-            name = f'{each.name}.JOINT' if is_of_joint else each.name
-            default = '' if is_of_joint else f'``{written(each.initial)}``'
-            lines += [f'   * - ``{name}``', f'     - {default}'.rstrip(), f'     - {_rst(each)}']
+    for name, default, description in parameters:
+        lines += [f'   * - ``{name}``', f'     - {default}'.rstrip(), f'     - {description}']
     return '\n'.join([*lines, ''])
 
 
@@ -101,6 +118,10 @@ def _rst(parameter: Specification | JointSpecification) -> str:
         text = f'{text}  Allowed: {parameter.needed}.'
     elif parameter.minimum is not None and not isinstance(parameter.default, Enum):
         text = f'{text}  Allowed: {parameter.wanted}.'
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
     return text.replace('*', '\\*').replace('`', '\\`').replace('_ ', '\\_ ')
 
 
@@ -108,6 +129,7 @@ def main() -> None:
     """Write the files."""
     FILE.write_text(parameter_file(), encoding='utf-8')
     TABLE.write_text(table(), encoding='utf-8')
+    TABLE_OF_CONTROLLER.write_text(table_of_controller(), encoding='utf-8')
 
 
 if __name__ == '__main__':

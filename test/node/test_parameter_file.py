@@ -58,6 +58,8 @@ def test_file_and_table_are_what_the_declarations_make():
     maker = script('docs/make_parameters.py')
     assert FILE.read_text(encoding='utf-8') == maker.parameter_file()
     assert maker.TABLE.read_text(encoding='utf-8') == maker.table()
+    table_of_controller = maker.TABLE_OF_CONTROLLER.read_text(encoding='utf-8')
+    assert table_of_controller == maker.table_of_controller()
 
 
 # ---- descriptors --------------------------------------------------------------------------------
