@@ -41,7 +41,7 @@ def generate_launch_description() -> LaunchDescription:
             'params_file', default_value='',
             description='parameters of the controllers; empty: those of the configuration'),
         DeclareLaunchArgument(
-            'node_params_file', description='parameters of the node of ros2_rnea, with its joints'),
+            'node_params_file', description='parameters of the node, with its joints'),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(
                 [FindPackageShare('ros2_rnea'), '/launch/inverse_dynamics.launch.py']),
