@@ -59,6 +59,11 @@ QUANTITIES = {
 """What can be exported besides Jacobians, by the name of a method: its meaning and unit."""
 
 
+OF_CONTROLLER = (
+    'inverse_dynamics', 'gravity', 'coriolis_effort', 'friction', 'joint_momentum')
+"""The quantities that a controller in the control loop needs, ros2_rnea_controller."""
+
+
 @dataclass(frozen=True)
 class Joint:
     """

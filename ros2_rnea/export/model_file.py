@@ -126,6 +126,11 @@ def encoded(model: Model) -> bytes:
     return bytes(content)
 
 
+def checksum_of(content: bytes) -> int:
+    """Return the checksum in the header of a model file."""
+    return int(np.frombuffer(content, HEADER, 1)[0]['checksum'])
+
+
 def _tape_row(name: int, tape: Tape) -> tuple[int, ...]:
     return (name, *tape.shape, sum(1 << INPUTS.index(array) for array in tape.inputs),
             len(tape.loads), len(tape.constants), len(tape.guards), len(tape.runs),

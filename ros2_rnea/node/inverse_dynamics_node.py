@@ -77,6 +77,7 @@ from ros2_rnea.node.topics.conversions import deserialized, listed
 from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.topics.external_effort_publishers import ExternalEffortPublishers
 from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs, source_of
+from ros2_rnea.node.topics.model_publisher import ModelPublisher
 from ros2_rnea.node.topics.qos import DESCRIPTIONS, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
@@ -147,6 +148,9 @@ class InverseDynamicsNode(GuardedNode):
             self, lambda: self.policy, self._clocks.steady,
             lambda cause: self._diagnostics.worker_exited('answers services', cause),
             lambda: self._controllers.trajectory_joints, self._diagnostics)
+        self._model_publisher = ModelPublisher(
+            self, self._diagnostics, lambda: self._configuration.source, lambda: self.policy,
+            self._answers.call_in_background, self._answers.process)
         ChangeServices(self, self._configuration, self._clocks)
         self.create_service(SetBool, '~/enable', self._on_enable)
         self._receive_descriptions()
@@ -700,7 +704,8 @@ class InverseDynamicsNode(GuardedNode):
     def _poll(self) -> None:
         """Check what no message tells; an error in one step does not prevent the other steps."""
         for step in (
-                self._terms_publisher.poll, self._poll_external, self._inputs.poll,
+                self._terms_publisher.poll, self._poll_external, self._model_publisher.poll,
+                self._inputs.poll,
                 self._poll_configuration, self._poll_controllers, self._poll_receivers,
                 self._poll_states, self._poll_policy, self._poll_clock):
             self.guarded(step)()

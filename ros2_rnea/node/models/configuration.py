@@ -162,6 +162,11 @@ class Configuration:
         return None if self._model is None else self._model.source.description
 
     @property
+    def source(self) -> Source | None:
+        """Return what the model in use was built from; None while there is no robot."""
+        return None if self._model is None else self._model.source
+
+    @property
     def observes(self) -> bool:
         """Return whether the robot in use has what the observation of external efforts needs."""
         return self._model is not None and self._model.source.observes

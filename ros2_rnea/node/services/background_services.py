@@ -108,6 +108,10 @@ class BackgroundServices:
             self._executor.shutdown()
             self._node.destroy_node()
 
+    def call(self, function: Callable[[], None]) -> None:
+        """Call a function in the thread, after the requests that are there."""
+        self._executor.create_task(function)
+
     def _spin(self) -> None:
         while not self._closing.is_set():
             try:

@@ -102,6 +102,7 @@ class Services:
             diagnostics: Diagnostics | None = None) -> None:
         self._hold: HoldService | None = None
         self._in_background: list[BackgroundServices] = []
+        self._of_process: BackgroundServices | None = None
         self.process = WorkerProcess(on_exit)
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
@@ -112,9 +113,10 @@ class Services:
             in_process |= ModelServices(owner).services
         else:
             node.get_logger().warning(WITHOUT_MATRICES)
+        self._of_process = BackgroundServices(owner, 'process', in_process)
         self._in_background += [
             BackgroundServices(owner, 'efforts', ComputeServices(owner).services),
-            BackgroundServices(owner, 'process', in_process)]
+            self._of_process]
         if diagnostics is not None:
             if is_possible():
                 self._hold = HoldService(owner, diagnostics)
@@ -122,6 +124,11 @@ class Services:
                     BackgroundServices(owner, 'holding', self._hold.services))
             elif node.get_parameter('hold_after_goal').value:
                 node.get_logger().warning(WITHOUT_ACTION)
+
+    def call_in_background(self, function: Callable[[], None]) -> None:
+        """Call a function in the thread that may ask the process."""
+        if self._of_process is not None:
+            self._of_process.call(function)
 
     def close(self) -> None:
         """Stop the threads and the process of the services; what is being answered fails."""

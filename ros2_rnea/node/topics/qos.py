@@ -18,6 +18,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 DESCRIPTIONS = QoSProfile(  # of several publishers, to see whether they differ
     depth=10, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
+LATCHED = QoSProfile(
+    depth=1, reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL)
 RELIABLE = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
 TRAJECTORIES = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 

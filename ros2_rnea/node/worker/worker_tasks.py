@@ -26,6 +26,8 @@ from typing import Any
 
 from ros2_rnea import errors
 from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.export.model import model_of, OF_CONTROLLER, quantities_of, traces_of
+from ros2_rnea.export.model_file import checksum_of, encoded
 from ros2_rnea.kernels.compiled import cache, what_is_not_used
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.tree import Tree
@@ -141,8 +143,19 @@ def query(request: Message, _: Report) -> Message:
     return {'result': getattr(robot, name)(**request['arguments'])}
 
 
+def export(request: Message, _: Report) -> Message:
+    """Make the model file of a robot; its tapes are traces, for which nothing is compiled."""
+    robot = _robot(request['robot'])
+    traces = traces_of(robot, quantities_of(robot, OF_CONTROLLER, ()))
+    model = model_of(
+        robot, request['description'], traces, request['left_out'], request['arm_gravity'])
+    file = encoded(model)
+    return {'file': file, 'checksum': checksum_of(file),
+            'joints': [joint.name for joint in model.joints]}
+
+
 TASKS: dict[str, Callable[[Message, Report], Message]] = {
-    'model': make_model, 'fill': fill, 'query': query}
+    'model': make_model, 'fill': fill, 'query': query, 'export': export}
 
 QUERIES = ('mass_matrix', 'jacobian', 'forward_dynamics_with_locked_joints', 'inverse_dynamics')
 """The methods that the task ``query`` calls."""

@@ -31,7 +31,14 @@ from ros2_rnea.control.parameter import declared_in, Specification
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.export.c_code import c_files, identifier, Style
-from ros2_rnea.export.model import Model, model_of, QUANTITIES, quantities_of, traces_of
+from ros2_rnea.export.model import (
+    Model,
+    model_of,
+    OF_CONTROLLER,
+    QUANTITIES,
+    quantities_of,
+    traces_of,
+)
 from ros2_rnea.export.model_file import encoded, tape_data
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.compile.parameter_file import names_in, read_parameters
@@ -41,9 +48,7 @@ from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.robots.sent_terms import Arm, Terms
 
-QUANTITIES_OF_FILE = 'inverse_dynamics,gravity,coriolis_effort,friction,joint_momentum'
-"""The default of a model file: what ros2_rnea_controller needs."""
-
+QUANTITIES_OF_FILE = ','.join(OF_CONTROLLER)
 QUANTITIES_OF_C = 'inverse_dynamics,gravity'
 
 HARDWARE = ('arm', 'terms', 'arm_gravity')
