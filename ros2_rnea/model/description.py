@@ -20,7 +20,7 @@ code.  It may still be nonsense; :func:`ros2_rnea.model.checks.check_description
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf, isfinite, isinf
 from numbers import Real
@@ -333,3 +333,8 @@ class RobotDescription:
     name: str
     links: tuple[LinkDescription, ...]
     joints: tuple[JointDescription, ...]
+
+    def without_friction(self) -> RobotDescription:
+        """Return a description whose joints, mimic joints included, have no friction."""
+        return replace(self, joints=tuple(
+            replace(joint, damping=0.0, friction=0.0) for joint in self.joints))

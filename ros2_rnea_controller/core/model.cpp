@@ -62,6 +62,16 @@ const rnea_parameter* Model::parameter(const std::string& name) const {
   return nullptr;
 }
 
+bool Model::is_like(const Model& other) const {
+  if (content_.size() != other.content_.size()) return false;
+  const auto first = model_.header->values.offset / 8, count = model_.header->values.count;
+  for (std::size_t i = 0; i < content_.size(); ++i) {
+    const bool may_differ = i == 1 || (i >= first && i < first + count);  // 1: version, checksum
+    if (content_[i] != other.content_[i] && !may_differ) return false;
+  }
+  return true;
+}
+
 bool Model::is_left_out(const std::string& term) const {
   std::istringstream terms(text(model_.header->left_out));
   for (std::string each; terms >> each;)

@@ -68,6 +68,9 @@ class Model {
   /// Returns the places of parameters, such as "gravity"; nullptr where there are none.
   const rnea_parameter* parameter(const std::string& name) const;
 
+  /// Returns whether another model differs from this one in the values of parameters at most.
+  bool is_like(const Model& other) const;
+
   /// Returns whether the hardware adds a term of the effort by itself.
   bool is_left_out(const std::string& term) const;
 

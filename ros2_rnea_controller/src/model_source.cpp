@@ -101,6 +101,7 @@ void ModelSource::use(std::shared_ptr<const Model> model) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_in_use_) throw Error(in_use);
   candidate_ = {model, std::move(core), std::move(check)};
+  checksum_ = model->checksum();
   values_.assign(model->parameters(), model->parameters() + model->parameter_count());
   positions_ = std::move(positions);
   accepted_.writeFromNonRT({++number_, values_});
@@ -108,9 +109,14 @@ void ModelSource::use(std::shared_ptr<const Model> model) {
 }
 
 void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
+  if (message.file.empty()) return;  // the node has no robot any more: the last one stays
   try {
     auto model = std::make_shared<const Model>(message.file);
-    if (candidate_.model && candidate_.model->checksum() == model->checksum()) return;
+    if (candidate_.model && candidate_.model->is_like(*model)) {  // of a node that started again
+      checksum_ = model->checksum();
+      return take(std::vector<double>(
+          model->parameters(), model->parameters() + model->parameter_count()));
+    }
     if (is_in_use_) throw Error(in_use);
     use(std::move(model));
   } catch (const std::exception& error) {
@@ -119,15 +125,20 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
 }
 
 void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message) {
-  if (!candidate_.model || candidate_.model->checksum() != message.model)
+  if (!candidate_.model || checksum_ != message.model)
     return refuse("parameters", "they are those of another model than the one in use");
+  take(message.values);
+}
+
+void ModelSource::take(const std::vector<double>& values) {
+  if (values == values_) return;
   std::vector<double> q;
   for (const auto& each : *positions_) q.push_back(each.load(std::memory_order_relaxed));
   const std::string reason =
-      candidate_.check->reason_to_refuse(message.values, values_, q.data());
+      candidate_.check->reason_to_refuse(values, values_, q.data());
   if (!reason.empty()) return refuse("parameters", reason);
   const std::lock_guard<std::mutex> lock(mutex_);
-  values_ = message.values;
+  values_ = values;
   accepted_.writeFromNonRT({++number_, values_});
   refusal_.clear();
 }

@@ -83,6 +83,7 @@ class ModelSource {
   void use(std::shared_ptr<const Model> model);
   void take(const ros2_rnea_interfaces::msg::Model& message);
   void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
+  void take(const std::vector<double>& values);
   void refuse(const std::string& what, const std::string& reason);
 
   rclcpp_lifecycle::LifecycleNode& node_;
@@ -90,6 +91,7 @@ class ModelSource {
   std::string description_;
   std::mutex mutex_;  // of what follows, up to the empty line; the control loop only tries it
   Candidate candidate_;
+  uint32_t checksum_ = 0;  // of the message whose model it is
   std::vector<double> values_;
   std::string refusal_;
 

@@ -16,7 +16,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,7 +26,6 @@ from ros2_rnea.model.description import (
     Inertial,
     JOINT_NUMBERS,
     OPTIONAL_PARAMETERS,
-    RobotDescription,
 )
 from ros2_rnea.model.tree import build_tree, Tree
 from ros2_rnea.model.urdf import parse_urdf
@@ -190,7 +188,7 @@ def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
     description = parse_urdf(source.description)
     check_description(description)
     tree = build_tree(
-        description if source.has_friction else _without_friction(description),
+        description if source.has_friction else description.without_friction(),
         massless_links=source.massless_links)
     found = audit(description, source.description, source.massless_links)
     findings = tuple(
@@ -199,12 +197,6 @@ def read_description(source: Source) -> tuple[Tree, tuple[Finding, ...]]:
         and finding.kind is not Kind.LARGE_FRICTION)  # the node reports on what it sends
     check_strictly(source.strict, findings)
     return tree, findings
-
-
-def _without_friction(description: RobotDescription) -> RobotDescription:
-    """Return a description whose joints, mimic joints included, have no friction."""
-    return replace(description, joints=tuple(
-        replace(joint, damping=0.0, friction=0.0) for joint in description.joints))
 
 
 def check_strictly(strict: bool, findings: Iterable[Finding]) -> None:

@@ -23,6 +23,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.export.model_file import decoded
 from ros2_rnea.export.tape import evaluate
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.commands.export.__main__ import main
 from small_robots import ARM, joint, link, robot
 
@@ -34,6 +35,7 @@ PARAMETERS = """
     gravity: [0.0, 3.0, -9.0]
     payload_links: [tool]
 """
+FRICTIONLESS = Robot.from_description(parse_urdf(ARM).without_friction())
 STATE = {'q': [0.3, -0.4], 'qd': [0.5, 0.6], 'qdd': [0.7, 0.8]}
 
 
@@ -70,7 +72,7 @@ def test_file_is_named_after_the_robot_and_computes_its_effort(export, tmp_path)
     assert 'arm.rnea written' in output
     assert [path.name for path in tmp_path.iterdir() if path.suffix not in ('.urdf', '.yaml')] == [
         'arm.rnea']
-    expected = Robot.from_urdf(ARM).inverse_dynamics(*STATE.values())
+    expected = FRICTIONLESS.inverse_dynamics(*STATE.values())
     np.testing.assert_allclose(effort_of(tmp_path / 'arm.rnea'), expected, rtol=1e-12)
 
 
@@ -91,7 +93,7 @@ def test_robot_is_as_the_options_say(export, tmp_path):
         '--gravity', '1', '2', '-9', '--payload', 'tool:1.5:0,0.1,0.2', '--payload-link', 'upper',
         '--out', 'it.rnea')
     assert code == 0
-    loaded = Robot.from_urdf(ARM).with_gravity((1.0, 2.0, -9.0)).with_payload(
+    loaded = FRICTIONLESS.with_gravity((1.0, 2.0, -9.0)).with_payload(
         'load', 'tool', Inertial(1.5, Pose((0.0, 0.1, 0.2))))
     np.testing.assert_allclose(
         effort_of(tmp_path / 'it.rnea'), loaded.inverse_dynamics(*STATE.values()), rtol=1e-12)
@@ -104,11 +106,24 @@ def test_robot_is_as_the_options_say(export, tmp_path):
         moved.inverse_dynamics(*STATE.values()), rtol=1e-12)
 
 
+@pytest.mark.parametrize('options', [
+    ('--friction-from', 'description'), ('--parameters', 'description.yaml')])
+def test_friction_of_the_description_is_used_only_when_asked_for(export, tmp_path, options):
+    (tmp_path / 'description.yaml').write_text(
+        '/**: {ros__parameters: {friction_from: description}}', encoding='utf-8')
+    export('--out', 'without.rnea')
+    export('--out', 'with.rnea', *options)
+    friction = Robot.from_urdf(ARM).friction(STATE['qd'])
+    assert friction[0] == pytest.approx(0.25)
+    np.testing.assert_allclose(effort_of(tmp_path / 'without.rnea', 'friction'), 0.0)
+    np.testing.assert_allclose(effort_of(tmp_path / 'with.rnea', 'friction'), friction)
+
+
 def test_robot_has_the_numbers_of_a_parameter_file(export, tmp_path):
     code, _, _ = export('--parameters', 'node.yaml')
     assert code == 0
     expected = AdjustableRobot.of(
-        Robot.from_urdf(ARM).with_gravity((0.0, 3.0, -9.0)), (), ['friction_offset'])
+        FRICTIONLESS.with_gravity((0.0, 3.0, -9.0)), (), ['friction_offset'])
     expected.set_joint_parameters('damping', {'shoulder': 3.0})
     expected.set_joint_parameters('friction_offset', {'elbow': 0.25})
     np.testing.assert_allclose(
@@ -171,7 +186,7 @@ def test_floating_base_and_massless_links(export, tmp_path):
 def test_wrenches_are_an_input_where_they_are_wanted(export, tmp_path):
     export('--wrenches')
     wrenches = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, -1.0, 2.0, 0.0, 7.0, 0.0]
-    expected = Robot.from_urdf(ARM).inverse_dynamics(
+    expected = FRICTIONLESS.inverse_dynamics(
         *STATE.values(), f_ext=np.reshape(wrenches, (2, 6)))
     np.testing.assert_allclose(
         effort_of(tmp_path / 'arm.rnea', f_ext=wrenches), expected, rtol=1e-12)

@@ -40,6 +40,7 @@ from ros2_rnea.export.model import (
     traces_of,
 )
 from ros2_rnea.export.model_file import encoded, tape_data
+from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.compile.parameter_file import names_in, read_parameters
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
@@ -119,7 +120,10 @@ def _robot(
     """Return the robot with its present gravity, payloads and numbers of joints."""
     massless = [*options.massless, *names_in(parameters, 'massless_links')]
     payload_links = [*options.payload_link, *names_in(parameters, 'payload_links')]
-    robot = Robot.from_urdf(text, options.floating_base, massless)
+    description = parse_urdf(text)
+    if (options.friction_from or parameters.get('friction_from', 'none')) == 'none':
+        description = description.without_friction()
+    robot = Robot.from_description(description, options.floating_base, massless)
     if options.gravity is not None:
         check_gravity(options.gravity)
         robot = robot.with_gravity(options.gravity)
@@ -218,6 +222,10 @@ examples:
     group.add_argument('--arm-gravity', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
                        help='the gravity that the arm compensates by itself, if it is not the '
                             'true one: 0 0 -9.81 for a Franka that is tilted [m/s^2]')
+    group.add_argument('--friction-from', choices=('none', 'description'),
+                       help='description: the friction of the URDF, which is often that of a '
+                            'simulation, for joints for which --parameters has none (default: '
+                            'none, as for the node)')
     group.add_argument('--payload-link', action='append', default=[], metavar='LINK',
                        help='a link whose payload can change; may be repeated')
     group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
