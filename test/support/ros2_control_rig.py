@@ -21,6 +21,7 @@ is, or else the node with the parameters that they give it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import os
 from pathlib import Path
 import shutil
@@ -76,9 +77,9 @@ def manager() -> str | None:
         'ros2_control_node', path=os.pathsep.join(places))
 
 
-def has_plugin(package: str) -> bool:
-    """Return whether a package with hardware of ros2_control is installed."""
-    index = Path('share', 'ament_index', 'resource_index', 'hardware_interface__pluginlib__plugin')
+def has_plugin(package: str, base: str = 'hardware_interface') -> bool:
+    """Return whether a package with plugins for another one, by default hardware, is installed."""
+    index = Path('share', 'ament_index', 'resource_index', f'{base}__pluginlib__plugin')
     return any((prefix / index / package).exists() for prefix in prefixes())
 
 
@@ -127,11 +128,13 @@ class Rig:
     :ivar numbers: of the commands that have been received since :meth:`commands`.
     """
 
-    def __init__(self, folder: Path, configuration: str, parameters: str = '') -> None:
+    def __init__(
+            self, folder: Path, configuration: Path | str,
+            parameters: Mapping[str, Mapping[str, object]] | str = '') -> None:
         """
-        Start the controller manager with ``config/CONFIGURATION_controllers.yaml``.
+        Start the controller manager with a file, or ``config/CONFIGURATION_controllers.yaml``.
 
-        :param parameters: YAML of parameters that are given besides.
+        :param parameters: that are given besides, by node; or their YAML.
         """
         self._folder = folder
         self._processes: list[subprocess.Popen] = []
@@ -145,7 +148,11 @@ class Rig:
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.peer.create_publisher(String, 'robot_description', latched)
         self._description.publish(String(data=description(folder)))
-        files = [ROOT / 'config' / f'{configuration}_controllers.yaml']
+        files = [ROOT / 'config' / f'{configuration}_controllers.yaml'
+                 if isinstance(configuration, str) else configuration]
+        if not isinstance(parameters, str):
+            parameters = yaml.safe_dump(
+                {node: {'ros__parameters': dict(own)} for node, own in parameters.items()})
         if parameters:
             files.append(folder / 'besides.yaml')
             files[-1].write_text(parameters)
@@ -227,6 +234,13 @@ class Rig:
                 assert self.call(
                     kind, f'controller_manager/{verb}_controller', name=name).ok, (verb, name)
         self.switch(on=controllers)
+
+    def can_configure(self, controller: str) -> bool:
+        """Load a controller, and return whether it can be configured."""
+        assert self.call(
+            LoadController, 'controller_manager/load_controller', name=controller).ok
+        return self.call(
+            ConfigureController, 'controller_manager/configure_controller', name=controller).ok
 
     def switch(self, on=(), off=()) -> None:
         """Activate and deactivate controllers."""

@@ -1,0 +1,163 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+The controller of this repository in the real controller manager, with its ready configurations.
+
+The tests are skipped where it is not installed, unless ROS2_RNEA_DEMANDS_ROS2_CONTROL is set.
+"""
+
+import os
+import signal
+
+from geometry_msgs.msg import Inertia, Vector3
+import numpy as np
+import pytest
+from repository import ROOT
+import ros2_control_rig
+from ros2_control_rig import description, JOINTS, JTC, REST, Rig, START, STATES, trajectory
+from ros2_rnea import Robot
+from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.offline.commands.export.__main__ import main as export
+from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea_interfaces.srv import SetPayload
+from std_srvs.srv import SetBool
+
+CONTROLLER = 'inverse_dynamics_controller'
+MOVING_ARM = 'sim_arm_hw'  # hardware that moves by its efforts, which mock hardware does not
+
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
+REASON = ros2_control_rig.REASON or (
+    '' if ros2_control_rig.has_plugin('ros2_rnea_controller', 'controller_interface')
+    else 'ros2_rnea_controller is not installed')
+if REASON and not os.environ.get('ROS2_RNEA_DEMANDS_ROS2_CONTROL'):
+    pytest.skip(REASON, allow_module_level=True)
+
+ROBOT = Robot.from_description(parse_urdf(seven_dof_arm()).without_friction())
+OTHER = np.array(START) + (0.6, 0.5, -0.4, 0.7, 0.5, -0.4, 0.6)
+THERE = trajectory((0.0, START, REST, REST), (2.0, OTHER, REST, REST))
+CONFIGURATIONS = ['jtc_feedforward', 'jtc_computed_torque', 'jtc_effort']
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts the controller manager with a configuration and a model."""
+    rigs = []
+
+    def begin(configuration, model=True, **parameters):
+        if model:
+            (tmp_path / 'described.urdf').write_text(description(tmp_path), encoding='utf-8')
+            parameters['model_file'] = str(tmp_path / 'model.rnea')
+            assert not export([
+                str(tmp_path / 'described.urdf'), '--out', parameters['model_file']])
+        file = ROOT / 'ros2_rnea_controller' / 'config' / f'{configuration}.yaml'
+        rigs.append(Rig(tmp_path, file, {CONTROLLER: parameters}))
+        return rigs[-1]
+    yield begin
+    for rig in rigs:
+        rig.close()
+
+
+def gravity(state, robot=ROBOT):
+    """Return the effort that holds the positions of a joint state, in the order of JOINTS."""
+    return robot.gravity([state.position[state.name.index(joint)] for joint in JOINTS])
+
+
+def effort(state):
+    return np.array([state.effort[state.name.index(joint)] for joint in JOINTS])
+
+
+def is_held(states, robot=ROBOT, tolerance=1e-6):
+    """Return whether the newest states have the effort of gravity; an effort follows its state."""
+    return len(states) > 1 and np.abs(
+        effort(states[-1]) - gravity(states[-2], robot)).max() < tolerance
+
+
+def test_the_controller_is_installed():
+    assert not REASON
+
+
+def test_gravity_is_commanded_at_the_measured_state(start):
+    rig = start('gravity_compensation', effort_limit_factor=1.0)
+    rig.spawn(STATES, CONTROLLER)
+    states = rig.joint_states()
+    rig.until(lambda: is_held(states, tolerance=0.01))
+
+
+@pytest.mark.parametrize('configuration', CONFIGURATIONS)
+def test_a_goal_of_the_trajectory_controller_is_followed(start, configuration):
+    if configuration != 'jtc_feedforward' and not ros2_control_rig.has_plugin(MOVING_ARM):
+        pytest.skip('the arm of mock hardware does not move by efforts')
+    rig = start(configuration)
+    rig.spawn(STATES)
+    rig.spawn(CONTROLLER, JTC)
+    rig.follow()
+    assert rig.succeeds(rig.send(THERE))
+    rig.until(lambda: list(rig.states[-1].reference.positions) == pytest.approx(OTHER))
+    error = max(np.abs(state.error.positions).max() for state in rig.states)
+    assert error < 0.05
+
+
+def test_a_model_of_another_description_is_refused(start, tmp_path):
+    rig = start('gravity_compensation')
+    (tmp_path / 'other.urdf').write_text(seven_dof_arm(), encoding='utf-8')
+    export([str(tmp_path / 'other.urdf'), '--out', str(tmp_path / 'model.rnea')])
+    assert not rig.can_configure(CONTROLLER)
+    assert 'robot_description' in (tmp_path / 'manager.log').read_text(encoding='utf-8')
+
+
+def test_the_node_gives_model_and_payload_and_sends_nothing(start):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0, effort_limit_factor=1.0)
+    rig.start_node('forward_command', mode='gravity_compensation', payload_links=['hand'])
+    commands = rig.commands()
+    rig.spawn(STATES, CONTROLLER)
+    states = rig.joint_states()
+    rig.until(lambda: is_held(states, tolerance=0.01))
+    load = Inertia(m=1.0, com=Vector3(z=0.1), ixx=0.01, iyy=0.01, izz=0.01)
+    assert rig.call(SetPayload, 'inverse_dynamics/set_payload', name='load', link='hand',
+                    inertia=load).success
+    loaded = ROBOT.with_payload(
+        'load', 'hand', Inertial(1.0, Pose((0.0, 0.0, 0.1)), *np.diag((0.01,) * 3)[
+            np.triu_indices(3)]))
+    rig.until(lambda: is_held(states, loaded, tolerance=0.01))
+    assert not commands
+
+
+def test_efforts_go_on_when_the_node_is_killed(start):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0, effort_limit_factor=1.0)
+    node = rig.start_node('forward_command', mode='gravity_compensation')
+    rig.spawn(STATES, CONTROLLER)
+    states = rig.joint_states()
+    rig.until(lambda: is_held(states, tolerance=0.01))
+    rig.end(node, signal.SIGKILL)
+    count = len(states)
+    rig.until(lambda: len(states) > count + 500)
+    wrong = [np.abs(effort(after) - gravity(before)).max()
+             for before, after in zip(states[count:], states[count + 1:])]
+    assert max(wrong) < 0.01
+
+
+def test_an_arm_that_is_disabled_rests_and_follows_again_when_it_is_enabled(start):
+    rig = start('jtc_feedforward')
+    rig.spawn(STATES)
+    rig.spawn(CONTROLLER, JTC)
+    states = rig.joint_states()
+    rig.follow()
+    rig.send(trajectory((9.0, OTHER, REST, REST)))
+    rig.until(lambda: abs(rig.states[-1].reference.positions[1] - START[1]) > 0.2)
+    assert rig.call(SetBool, f'{CONTROLLER}/enable', data=False).success
+    count = len(states)
+    rig.until(lambda: len(states) > count + 1000)
+    assert states[-1].position == pytest.approx(states[-100].position, abs=0.01)
+    assert rig.call(SetBool, f'{CONTROLLER}/enable', data=True).success
