@@ -47,7 +47,7 @@ if REASON and not os.environ.get('ROS2_RNEA_DEMANDS_ROS2_CONTROL'):
 ROBOT = Robot.from_description(parse_urdf(seven_dof_arm()).without_friction())
 OTHER = np.array(START) + (0.6, 0.5, -0.4, 0.7, 0.5, -0.4, 0.6)
 THERE = trajectory((0.0, START, REST, REST), (2.0, OTHER, REST, REST))
-CONFIGURATIONS = ['jtc_feedforward', 'jtc_computed_torque', 'jtc_effort']
+BY_EFFORTS = ['jtc_computed_torque', 'jtc_effort']
 
 
 @pytest.fixture
@@ -56,13 +56,15 @@ def start(tmp_path):
     rigs = []
 
     def begin(configuration, model=True, **parameters):
+        described = description(tmp_path, configuration in BY_EFFORTS)
         if model:
-            (tmp_path / 'described.urdf').write_text(description(tmp_path), encoding='utf-8')
+            (tmp_path / 'described.urdf').write_text(described, encoding='utf-8')
             parameters['model_file'] = str(tmp_path / 'model.rnea')
-            assert not export([
-                str(tmp_path / 'described.urdf'), '--out', parameters['model_file']])
+            assert not export([  # the simulated joints have the friction that is described
+                str(tmp_path / 'described.urdf'), '--out', parameters['model_file'],
+                '--friction-from', 'description'])
         file = ROOT / 'ros2_rnea_controller' / 'config' / f'{configuration}.yaml'
-        rigs.append(Rig(tmp_path, file, {CONTROLLER: parameters}))
+        rigs.append(Rig(tmp_path, file, {CONTROLLER: parameters}, described))
         return rigs[-1]
     yield begin
     for rig in rigs:
@@ -95,9 +97,9 @@ def test_gravity_is_commanded_at_the_measured_state(start):
     rig.until(lambda: is_held(states, tolerance=0.01))
 
 
-@pytest.mark.parametrize('configuration', CONFIGURATIONS)
+@pytest.mark.parametrize('configuration', ['jtc_feedforward', *BY_EFFORTS])
 def test_a_goal_of_the_trajectory_controller_is_followed(start, configuration):
-    if configuration != 'jtc_feedforward' and not ros2_control_rig.has_plugin(MOVING_ARM):
+    if configuration in BY_EFFORTS and not ros2_control_rig.has_plugin(MOVING_ARM):
         pytest.skip('the arm of mock hardware does not move by efforts')
     rig = start(configuration)
     rig.spawn(STATES)
@@ -127,9 +129,7 @@ def test_the_node_gives_model_and_payload_and_sends_nothing(start):
     load = Inertia(m=1.0, com=Vector3(z=0.1), ixx=0.01, iyy=0.01, izz=0.01)
     assert rig.call(SetPayload, 'inverse_dynamics/set_payload', name='load', link='hand',
                     inertia=load).success
-    loaded = ROBOT.with_payload(
-        'load', 'hand', Inertial(1.0, Pose((0.0, 0.0, 0.1)), *np.diag((0.01,) * 3)[
-            np.triu_indices(3)]))
+    loaded = ROBOT.with_payload('load', 'hand', Inertial(1.0, Pose((0.0, 0.0, 0.1))))
     rig.until(lambda: is_held(states, loaded, tolerance=0.01))
     assert not commands
 

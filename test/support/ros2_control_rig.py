@@ -94,10 +94,14 @@ def reason_to_skip() -> str:
     return ''
 
 
-def description(folder: Path) -> str:
-    """Return the arm with seven drives that take positions and efforts."""
+def description(folder: Path, moves_by_efforts: bool = False) -> str:
+    """
+    Return the arm with seven drives that take positions and efforts.
+
+    :param moves_by_efforts: which mock hardware does not, so that it has to be MuJoCo's.
+    """
     arm = panda()._replace(start=START)
-    if has_plugin('hardware_interface'):
+    if has_plugin('hardware_interface') and not moves_by_efforts:
         return with_ros2_control(arm)
     from ros2_rnea.tools.simulated_driver.description import for_mujoco
 
@@ -130,11 +134,13 @@ class Rig:
 
     def __init__(
             self, folder: Path, configuration: Path | str,
-            parameters: Mapping[str, Mapping[str, object]] | str = '') -> None:
+            parameters: Mapping[str, Mapping[str, object]] | str = '',
+            described: str = '') -> None:
         """
         Start the controller manager with a file, or ``config/CONFIGURATION_controllers.yaml``.
 
         :param parameters: that are given besides, by node; or their YAML.
+        :param described: the robot description; empty: that of :func:`description`.
         """
         self._folder = folder
         self._processes: list[subprocess.Popen] = []
@@ -147,7 +153,7 @@ class Rig:
         self.numbers: list[int] = []
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.peer.create_publisher(String, 'robot_description', latched)
-        self._description.publish(String(data=description(folder)))
+        self._description.publish(String(data=described or description(folder)))
         files = [ROOT / 'config' / f'{configuration}_controllers.yaml'
                  if isinstance(configuration, str) else configuration]
         if not isinstance(parameters, str):
