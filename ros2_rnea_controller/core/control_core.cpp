@@ -29,6 +29,9 @@ constexpr double fade_time = 0.05;      // of the former effort where damping be
 constexpr double least_times = 4.0;     // shortest time constant of damping, in dead times
 constexpr double doubled_share = 0.3;   // an effort that differs from gravity by less contains it
 constexpr double least_gravity = 0.02;  // share of the effort limits that is worth a look
+constexpr double rest_speed = 0.02;     // below which a joint rests [rad/s or m/s]
+constexpr double filter_time = 0.05;    // of the velocities by which that is judged [s]
+constexpr int fast_states = 3;          // that are a fault, since one may be wrong
 
 bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double each) { return std::isfinite(each); });
@@ -67,7 +70,7 @@ ControlCore::ControlCore(std::shared_ptr<const Model> model, const Settings& set
       settings_(checked(settings, *model)),
       dynamics_(model),
       hand_over_(settings_.effort_limits),
-      observer_(1.0, {}, {}, 0),
+      observer_(0.0, {}, {}, 0),
       watch_(settings_.joints.size()) {
   for (const std::string& name : settings_.joints) {
     q_places_.push_back(q_place(name));
@@ -78,11 +81,9 @@ ControlCore::ControlCore(std::shared_ptr<const Model> model, const Settings& set
   }
   for (double limit : settings_.effort_limits)
     effort_limits_.push_back(settings_.effort_limit_factor * limit);
-  if (settings_.external_effort_gain > 0.0) {
-    model_->tape("joint_momentum");
-    observer_ = MomentumObserver(
-        settings_.external_effort_gain, places_, settings_.effort_limits, model_->nv());
-  }
+  if (settings_.external_effort_gain > 0.0) model_->tape("joint_momentum");
+  observer_ = MomentumObserver(
+      settings_.external_effort_gain, places_, settings_.effort_limits, model_->nv());
   const std::vector<double> nothing(count(), nan), zeros(count());
   measured_ = {std::vector<double>(model_->nq()), std::vector<double>(model_->nv()), nothing};
   for (std::size_t i = 0; i < settings_.assumed_joints.size(); ++i)
@@ -91,7 +92,8 @@ ControlCore::ControlCore(std::shared_ptr<const Model> model, const Settings& set
   command_ = {zeros, nothing, zeros};
   q_.resize(model_->nq());
   for (auto* each : {&qd_, &qdd_, &tau_}) each->resize(model_->nv());
-  for (auto* each : {&positions_, &velocities_, &needed_, &feedback_}) each->resize(count());
+  for (auto* each : {&positions_, &velocities_, &needed_, &feedback_, &smooth_, &efforts_})
+    each->resize(count());
 }
 
 std::size_t ControlCore::q_place(const std::string& joint) const { return model_->joint(joint).q; }
@@ -100,20 +102,25 @@ std::size_t ControlCore::v_place(const std::string& joint) const { return model_
 bool ControlCore::start(const double* held) {
   state_ = State::gravity;
   reason_ = Reason::none;
-  has_other_law_ = is_stopping_ = false;
-  unusable_for_ = 0.0;
-  watch_ = StateWatch(count());
+  is_stopping_ = false;
+  fast_states_ = 0;
+  law_change_ = unusable_for_ = share_ = 0.0;
+  watch_.restart();
   observer_.restart();
-  if (!all_finite(measured_.q) || !all_finite(measured_.qd) || !compute()) return false;
+  if (!are_states_usable(0.0) || !compute()) return false;
   for (std::size_t i = 0; i < count(); ++i) {
-    const double measured = measured_.effort[i];
-    command_.effort[i] =
-        std::isfinite(held[i]) ? held[i] : std::isfinite(measured) ? measured : 0.0;
-    command_.position[i] = measured_.q[q_places_[i]];
+    // Where a position loop or the hardware adds efforts, the measured one has them already.
+    const bool is_all_ours = settings_.moves_alone() && !dynamics_.hardware_adds();
+    const double start = std::isfinite(held[i]) ? held[i]
+                         : is_all_ours          ? measured_.effort[i]
+                                                : 0.0;
+    hand_over_.sent()[i] = std::clamp(start, -effort_limits_[i], effort_limits_[i]);
+    command_.position[i] = positions_[i];
     command_.velocity[i] = 0.0;
   }
-  hand_over_.sent() = command_.effort;
   hand_over_.begin(needed_.data(), settings_.blend_time);
+  command_.effort = hand_over_.sent();
+  smooth_ = velocities_;
   return true;
 }
 
@@ -127,27 +134,30 @@ bool ControlCore::update(const Request& request, double period) {
              : settings_.blend_time > 0 ? std::min(1.0, share_ + period / settings_.blend_time)
                                         : 1.0;
     is_usable = compute();
+    if (!is_usable && state_ == State::tracking) {  // for what is no motion of this robot
+      state_ = State::gravity;
+      reason_ = Reason::no_reference;
+      is_usable = compute();
+    }
   }
   if (!is_usable) {  // the model's last effort, without feedback
     unusable_for_ += period;
-    reason_ = Reason::unusable_states;
-    has_other_law_ = true;
+    law_change_ = std::max(law_change_, fade_time);
     std::fill(feedback_.begin(), feedback_.end(), 0.0);
     observer_.restart();
     send();
     return unusable_for_ <= settings_.state_timeout;
   }
   unusable_for_ = 0.0;
-  if (state_ != before || has_other_law_) {
-    const bool begins_damping = state_ != before && state_ != State::tracking;
-    if (state_ != before) hand_over_.sent() = command_.effort;
+  if (state_ != before) {
+    const bool begins_damping = state_ != State::tracking;
+    hand_over_.sent() = command_.effort;
     hand_over_.begin(needed_.data(), begins_damping ? fade_time : settings_.blend_time);
-    has_other_law_ = false;
+  } else if (law_change_ > 0.0) {
+    hand_over_.begin_within(needed_.data(), law_change_);
   }
-  if (settings_.external_effort_gain > 0.0)
-    observer_.update(
-        dynamics_, measured_.q.data(), measured_.qd.data(),
-        all_finite(measured_.effort) ? measured_.effort.data() : command_.effort.data(), period);
+  law_change_ = 0.0;
+  if (settings_.external_effort_gain > 0.0) observe(period);
   hand_over_.update(needed_.data(), period);
   send();
   return true;
@@ -165,12 +175,23 @@ bool ControlCore::hold() {
 
 void ControlCore::set_parameters(const double* values) {
   dynamics_.set_parameters(values);
-  has_other_law_ = true;
+  observer_.forget_momentum();
+  law_change_ = settings_.blend_time;
+}
+
+bool ControlCore::is_at_rest() const {
+  return unusable_for_ == 0.0 && std::all_of(smooth_.begin(), smooth_.end(), [](double each) {
+           return std::fabs(each) < rest_speed;
+         });
 }
 
 double ControlCore::fastest() const {
   double fastest = 0.0;
-  for (std::size_t place : places_) fastest = std::max(fastest, std::fabs(measured_.qd[place]));
+  for (std::size_t place : places_) {
+    const double speed = std::fabs(measured_.qd[place]);
+    if (!(speed <= fastest)) fastest = speed;
+    if (std::isnan(speed)) break;
+  }
   return fastest;
 }
 
@@ -181,8 +202,17 @@ bool ControlCore::are_states_usable(double period) {
     positions_[i] = measured_.q[q_places_[i]];
     velocities_[i] = measured_.qd[places_[i]];
   }
-  return watch_.update(positions_.data(), velocities_.data(), period) &&
-         all_finite(measured_.q) && all_finite(measured_.qd);
+  if (!watch_.update(positions_.data(), velocities_.data(), period) ||
+      !all_finite(measured_.q) || !all_finite(measured_.qd))
+    return false;
+  const double share = -std::expm1(-period / filter_time);
+  bool is_fast = false;
+  for (std::size_t i = 0; i < count(); ++i) {
+    smooth_[i] += share * (velocities_[i] - smooth_[i]);
+    is_fast |= std::fabs(velocities_[i]) > settings_.trip_velocity_factor * velocity_limits_[i];
+  }
+  fast_states_ = is_fast ? std::min(fast_states_ + 1, fast_states) : 0;
+  return true;
 }
 
 void ControlCore::decide(const Request& request) {
@@ -209,7 +239,7 @@ void ControlCore::follow() {
     reason_ = Reason::no_reference;
   } else if (is_new && follows_motion && largest_error() > settings_.hold_tolerance) {
     reason_ = Reason::far_reference;
-  } else if (is_new && !follows_motion && contains_gravity(reference_.effort)) {
+  } else if (!follows_motion && (is_new || share_ < 1.0) && contains_gravity(reference_.effort)) {
     reason_ = Reason::doubled_gravity;
   } else {
     state_ = State::tracking;
@@ -244,6 +274,8 @@ double ControlCore::largest_error() const {
   return largest;
 }
 
+bool ControlCore::is_too_fast() const { return fast_states_ == fast_states; }
+
 bool ControlCore::contains_gravity(const std::vector<double>& efforts) {
   if (!dynamics_.holding_effort(measured_.q.data(), tau_.data())) return false;
   double gravity = 0.0, difference = 0.0, limit = 0.0;
@@ -257,20 +289,19 @@ bool ControlCore::contains_gravity(const std::vector<double>& efforts) {
          difference < doubled_share * doubled_share * gravity;
 }
 
-bool ControlCore::is_too_fast() const {
-  for (std::size_t i = 0; i < count(); ++i)
-    if (std::fabs(velocities_[i]) > settings_.trip_velocity_factor * velocity_limits_[i])
-      return true;
-  return false;
-}
-
 // ---- What that needs ---------------------------------------------------------------------------
+
+/// Keeps of an effort what the joints can exert: more is needed nowhere, and hands over nothing.
+void ControlCore::take_needed() {
+  for (std::size_t i = 0; i < count(); ++i)
+    needed_[i] = std::clamp(tau_[places_[i]], -effort_limits_[i], effort_limits_[i]);
+}
 
 bool ControlCore::compute() {
   std::fill(feedback_.begin(), feedback_.end(), 0.0);
   if (state_ == State::tracking) return compute_reference();
   if (!dynamics_.holding_effort(measured_.q.data(), tau_.data())) return false;
-  for (std::size_t i = 0; i < count(); ++i) needed_[i] = tau_[places_[i]];
+  take_needed();
   const bool is_guided =
       settings_.mode == Mode::gravity_compensation && state_ == State::gravity;
   return compute_damping(is_guided ? settings_.guiding_time : settings_.braking_time);
@@ -293,7 +324,7 @@ bool ControlCore::compute_reference() {
   }
   // Friction is that of the reference: where efforts are the reference, that of rest.
   if (!dynamics_.effort({q, qd, qdd_.data(), qd_.data()}, tau_.data())) return false;
-  for (std::size_t i = 0; i < count(); ++i) needed_[i] = tau_[places_[i]];
+  take_needed();
   if (settings_.mode == Mode::computed_torque) return compute_feedback();
   if (settings_.mode == Mode::effort)
     for (std::size_t i = 0; i < count(); ++i) feedback_[i] = share_ * reference_.effort[i];
@@ -322,9 +353,24 @@ bool ControlCore::compute_damping(double time) {
   return true;
 }
 
+void ControlCore::observe(double period) {
+  const double *q = measured_.q.data(), *qd = measured_.qd.data();
+  // What acted until now is the last command, and what the hardware adds; or it is measured.
+  // That of hardware that adds terms may lack some of them, and is no effort of some makers.
+  const double* efforts = measured_.effort.data();
+  if (dynamics_.hardware_adds() || !all_finite(measured_.effort)) {
+    if (!settings_.moves_alone() || !dynamics_.added_by_hardware(q, qd, tau_.data()))
+      return observer_.restart();
+    for (std::size_t i = 0; i < count(); ++i)
+      efforts_[i] = command_.effort[i] + tau_[places_[i]];
+    efforts = efforts_.data();
+  }
+  observer_.update(dynamics_, q, qd, efforts, period);
+}
+
 void ControlCore::send() {
-  const bool is_tracking = state_ == State::tracking && settings_.follows_motion() &&
-                           reason_ != Reason::unusable_states;
+  const bool is_tracking =
+      state_ == State::tracking && settings_.follows_motion() && unusable_for_ == 0.0;
   for (std::size_t i = 0; i < count(); ++i) {
     command_.effort[i] = std::clamp(
         hand_over_.sent()[i] + feedback_[i], -effort_limits_[i], effort_limits_[i]);

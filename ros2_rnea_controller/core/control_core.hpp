@@ -100,9 +100,9 @@ class ControlCore {
   void set_parameters(const double* values);
 
   State state() const { return state_; }
-  Reason reason() const { return reason_; }
-  bool is_at_rest() const { return fastest() < 0.02; }
-  double fastest() const;  ///< largest measured speed of a controlled joint
+  Reason reason() const { return unusable_for_ > 0.0 ? Reason::unusable_states : reason_; }
+  bool is_at_rest() const;  ///< by speeds from which noise is filtered
+  double fastest() const;   ///< largest measured speed of a controlled joint; NaN: none is known
 
   /// The model's part of the command, of the controlled joints.
   const std::vector<double>& model_effort() const { return hand_over_.sent(); }
@@ -118,12 +118,14 @@ class ControlCore {
   double largest_error() const;
   bool contains_gravity(const std::vector<double>& efforts);
   bool is_too_fast() const;
+  void take_needed();
   void decide(const Request& request);
   void follow();
   bool compute();
   bool compute_reference();
   bool compute_feedback();
   bool compute_damping(double time);
+  void observe(double period);
   void send();
 
   std::shared_ptr<const Model> model_;
@@ -140,13 +142,15 @@ class ControlCore {
   std::vector<double> velocity_limits_, effort_limits_;
   // Of the robot, and of its controlled joints: what the model needs, and feedback or damping.
   std::vector<double> q_, qd_, qdd_, tau_, positions_, velocities_, needed_, feedback_;
+  std::vector<double> smooth_, efforts_;
   State state_ = State::gravity;
   Reason reason_ = Reason::none;
-  bool has_other_law_ = false;   // parameters have changed, or states are usable again
-  bool is_stopping_ = false;     // after a joint was too fast in gravity_compensation
+  double law_change_ = 0.0;  // how long to hand over to other parameters or new states [s]
+  bool is_stopping_ = false;  // after a joint was too fast in gravity_compensation
+  int fast_states_ = 0;       // in succession
   uint32_t enabled_count_ = 0;
-  double unusable_for_ = 0.0;    // [s]
-  double share_ = 0.0;           // of the feedback that is sent, while it begins
+  double unusable_for_ = 0.0;  // [s]
+  double share_ = 0.0;         // of the feedback that is sent, while it begins
 };
 
 }  // namespace ros2_rnea_controller

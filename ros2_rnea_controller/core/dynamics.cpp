@@ -16,18 +16,30 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 namespace ros2_rnea_controller {
 
+namespace {
+
+constexpr uint32_t known_inputs = RNEA_Q | RNEA_QD | RNEA_QDD | RNEA_PARAMETERS;
+
+bool all_finite(const double* values, std::size_t count) {
+  return std::all_of(values, values + count, [](double each) { return std::isfinite(each); });
+}
+
+}  // namespace
+
 Dynamics::Dynamics(std::shared_ptr<const Model> model)
     : model_(std::move(model)),
-      inverse_dynamics_(&model_->tape("inverse_dynamics")),
-      gravity_(&model_->tape("gravity")),
-      friction_(&model_->tape("friction")),
-      coriolis_(rnea_find(&model_->tapes(), "coriolis_effort")),
-      momentum_(rnea_find(&model_->tapes(), "joint_momentum")),
+      inverse_dynamics_(tape("inverse_dynamics")),
+      gravity_(tape("gravity")),
+      friction_(tape("friction")),
+      coriolis_(nullptr),
+      momentum_(model_->has("joint_momentum") ? tape("joint_momentum", 2) : nullptr),
       gravity_parameter_(model_->parameter("gravity")),
+      hardware_adds_(!model_->text(model_->tapes().header->left_out).empty()),
       holds_only_(model_->is_left_out("inertia")),
       adds_gravity_(model_->is_left_out("gravity")),
       adds_coriolis_(model_->is_left_out("coriolis") && !holds_only_),
@@ -37,7 +49,9 @@ Dynamics::Dynamics(std::shared_ptr<const Model> model)
       registers_(model_->tapes().registers),
       term_(model_->nv()),
       at_rest_(model_->nv(), 0.0) {
-  if (adds_coriolis_) coriolis_ = &model_->tape("coriolis_effort");
+  if (adds_coriolis_) coriolis_ = tape("coriolis_effort");
+  if (gravity_parameter_ && gravity_parameter_->count != 3)
+    throw Error("the gravity of the model is no vector: export it again");
   set_parameters(model_->parameters());
 }
 
@@ -59,7 +73,7 @@ bool Dynamics::effort(const Motion& motion, double* out) {
     is_finite &= add(-1.0, friction_, motion.q, motion.qd, out, parameters_);
   if (!adds_friction_ && motion.friction_qd != motion.qd)
     is_finite &= add(1.0, friction_, motion.q, motion.friction_qd, out, parameters_);
-  return is_finite;
+  return is_finite && all_finite(out, model_->nv());
 }
 
 bool Dynamics::holding_effort(const double* q, double* out) {
@@ -68,7 +82,7 @@ bool Dynamics::holding_effort(const double* q, double* out) {
   if (adds_gravity_) is_finite &= add(-1.0, gravity_, q, rest, out, parameters_of_arm_);
   if (adds_friction_ || holds_only_)
     is_finite &= add(-1.0, friction_, q, rest, out, parameters_);  // its offset
-  return is_finite;
+  return is_finite && all_finite(out, model_->nv());
 }
 
 bool Dynamics::inertia(const double* q, const double* qdd, double* out) {
@@ -76,7 +90,16 @@ bool Dynamics::inertia(const double* q, const double* qdd, double* out) {
   bool is_finite = run(inverse_dynamics_, q, rest, qdd, out, parameters_);
   is_finite &= run(inverse_dynamics_, q, rest, rest, term_.data(), parameters_);
   for (std::size_t i = 0; i < term_.size(); ++i) out[i] -= term_[i];
-  return is_finite;
+  return is_finite && all_finite(out, model_->nv());
+}
+
+bool Dynamics::added_by_hardware(const double* q, const double* qd, double* out) {
+  std::fill_n(out, model_->nv(), 0.0);
+  bool is_finite = !holds_only_;  // else a position loop of the hardware adds the rest
+  if (adds_gravity_) is_finite &= add(1.0, gravity_, q, qd, out, parameters_of_arm_);
+  if (adds_coriolis_) is_finite &= add(1.0, coriolis_, q, qd, out, parameters_);
+  if (adds_friction_) is_finite &= add(1.0, friction_, q, qd, out, parameters_);
+  return is_finite && all_finite(out, model_->nv());
 }
 
 bool Dynamics::momentum(const double* q, const double* qd, double* out) {
@@ -85,12 +108,26 @@ bool Dynamics::momentum(const double* q, const double* qd, double* out) {
          rnea_run(&model_->tapes(), momentum_, &inputs, registers_.data(), out) == RNEA_DONE;
 }
 
+/// Returns a tape that run() can execute: others would read or write beyond the arrays.
+const rnea_tape* Dynamics::tape(const char* quantity, std::size_t rows) const {
+  const rnea_tape& tape = model_->tape(quantity);
+  if (tape.inputs & ~known_inputs)
+    throw Error(
+        std::string("the quantity '") + quantity +
+        "' of the model reads efforts or wrenches: export it without --wrenches");
+  if (static_cast<std::size_t>(tape.rows) * tape.columns != rows * model_->nv())
+    throw Error(
+        std::string("the quantity '") + quantity +
+        "' of the model has not one number for each velocity: export it again");
+  return &tape;
+}
+
 bool Dynamics::run(
     const rnea_tape* tape, const double* q, const double* qd, const double* qdd, double* out,
     const std::vector<double>& parameters) {
   const rnea_inputs inputs = {q, qd, qdd, nullptr, nullptr, parameters.data()};
   if (rnea_run(&model_->tapes(), tape, &inputs, registers_.data(), out) != RNEA_DONE) return false;
-  return std::all_of(out, out + model_->nv(), [](double each) { return std::isfinite(each); });
+  return all_finite(out, model_->nv());
 }
 
 bool Dynamics::add(

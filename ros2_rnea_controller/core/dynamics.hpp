@@ -39,12 +39,13 @@ struct Motion {
 /// Every function writes nv numbers [Nm or N] and returns whether all of them are finite.
 class Dynamics {
  public:
-  /// \throws Error where the model lacks a tape that is needed.
+  /// \throws Error where the model lacks a tape that is needed, or has one of other sizes.
   explicit Dynamics(std::shared_ptr<const Model> model);
 
   const Model& model() const { return *model_; }
   const std::vector<double>& at_rest() const { return at_rest_; }
   const std::vector<double>& parameters() const { return parameters_; }
+  bool hardware_adds() const { return hardware_adds_; }  ///< a term of the effort by itself
   void set_parameters(const double* values);
 
   /// The effort of a motion without the terms that the hardware adds by itself.
@@ -56,10 +57,14 @@ class Dynamics {
   /// M(q) qdd, the effort of an acceleration alone.
   bool inertia(const double* q, const double* qdd, double* out);
 
+  /// What the hardware adds by itself to the efforts that it gets.
+  bool added_by_hardware(const double* q, const double* qd, double* out);
+
   /// Momentum and, in nv further numbers, its rate without efforts: the tape joint_momentum.
   bool momentum(const double* q, const double* qd, double* out);
 
  private:
+  const rnea_tape* tape(const char* quantity, std::size_t rows = 1) const;
   bool run(
       const rnea_tape* tape, const double* q, const double* qd, const double* qdd, double* out,
       const std::vector<double>& parameters);
@@ -70,7 +75,7 @@ class Dynamics {
   std::shared_ptr<const Model> model_;
   const rnea_tape *inverse_dynamics_, *gravity_, *friction_, *coriolis_, *momentum_;
   const rnea_parameter* gravity_parameter_;
-  bool holds_only_, adds_gravity_, adds_coriolis_, adds_friction_;  // by the hardware
+  bool hardware_adds_, holds_only_, adds_gravity_, adds_coriolis_, adds_friction_;
   std::vector<double> parameters_, parameters_of_arm_, registers_, term_, at_rest_;
 };
 

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <initializer_list>
 #include <vector>
@@ -24,43 +25,71 @@ namespace ros2_rnea_controller {
 
 namespace {
 
-constexpr std::size_t most_steps = 200000;
-constexpr double least_decay = 0.2;  // of the response, from one third of the time to the last
+using Complex = std::complex<double>;
 
-bool decays(double kp, double kd, double period, double delay) {
-  // After a transport delay of whole periods, the rest of the delay splits a period in two.
-  const double periods = std::floor(delay / period);
-  const double first = delay - periods * period;
-  std::vector<double> queue(static_cast<std::size_t>(periods) + 2, 0.0);
-  // The slowest mode has the rate kp / kd where damping is large, otherwise kd / 2.
-  const double slowest = std::min(kp / kd, 0.5 * kd);
-  const double duration = 12.0 / slowest + 20.0 * (period + delay);
-  const auto steps = static_cast<std::size_t>(
-      std::clamp(duration / period, 30.0, static_cast<double>(most_steps)));
-  const double frequency = std::sqrt(kp);
-  double error = 1.0, rate = 0.0, early = 0.0, late = 0.0;
-  for (std::size_t step = 0; step < steps; ++step) {
-    std::rotate(queue.begin(), queue.end() - 1, queue.end());
-    queue[0] = -(kp * error + kd * rate);
-    const double parts[2][2] = {
-        {first, queue[queue.size() - 1]}, {period - first, queue[queue.size() - 2]}};
-    for (const auto& [time, acceleration] : parts) {
-      error += rate * time + 0.5 * acceleration * time * time;
-      rate += acceleration * time;
+constexpr double most_periods = 20.0;  // of delay; more are judged with a longer period
+constexpr double least_damping_ratio = 0.1;
+constexpr double slowest_mode = 1e-6;  // one that is nearer to 1 takes a million periods
+constexpr int most_iterations = 2000;
+constexpr double precision = 1e-13;
+
+/// Returns the roots of z^n + ..., the highest power first, by Weierstrass; empty: none are found.
+std::vector<Complex> roots(const std::vector<double>& polynomial) {
+  const std::size_t degree = polynomial.size() - 1;
+  std::vector<Complex> roots(degree);
+  for (std::size_t i = 0; i < degree; ++i)
+    roots[i] = std::polar(0.9, 0.4 + 6.283185307179586 * static_cast<double>(i) / static_cast<double>(degree));
+  for (int iteration = 0; iteration < most_iterations; ++iteration) {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < degree; ++i) {
+      Complex value = 0.0, others = 1.0;
+      for (double coefficient : polynomial) value = value * roots[i] + coefficient;
+      for (std::size_t j = 0; j < degree; ++j)
+        if (j != i) others *= roots[i] - roots[j];
+      const Complex step = value / others;
+      roots[i] -= step;
+      largest = std::max(largest, std::abs(step));
+      if (!std::isfinite(std::abs(step))) return {};
     }
-    const double size = std::fabs(error) + std::fabs(rate) / frequency;
-    if (!(size < 1e6)) return false;
-    if (step < steps / 3) early = std::max(early, size);
-    if (step >= 2 * (steps / 3)) late = std::max(late, size);
+    if (largest < precision) break;
   }
-  return late < least_decay * early;
+  return roots;
+}
+
+/// Returns the polynomial whose roots are the modes of e'' = -u, where u = kp e + kd e' is held
+/// for a period and acts after the delay: of m + 1 periods ago for `late`, then of m periods ago.
+std::vector<double> modes_of(double kp, double kd, double period, double delay) {
+  period = std::max(period, delay / most_periods);
+  const double whole = std::floor(delay / period);
+  const double late = delay - whole * period, early = period - late;
+  const double first = 0.5 * early * early, second = 0.5 * period * period - first;
+  std::vector<double> polynomial(static_cast<std::size_t>(whole) + 4);
+  polynomial[0] = 1.0;
+  polynomial[1] = -2.0;
+  polynomial[2] = 1.0;
+  double* last = &polynomial[polynomial.size() - 3];
+  last[0] += kp * first + kd * early;
+  last[1] += kp * (period * early + second - first) + kd * (late - early);
+  last[2] += kp * (period * late - second) - kd * late;
+  return polynomial;
+}
+
+bool passes(double kp, double kd, double period, double delay) {
+  const std::vector<Complex> modes = roots(modes_of(kp, kd, period, delay));
+  if (modes.empty()) return false;
+  const Complex slowest = *std::max_element(
+      modes.begin(), modes.end(),
+      [](const Complex& one, const Complex& other) { return std::abs(one) < std::abs(other); });
+  if (std::abs(slowest - 1.0) <= slowest_mode) return true;
+  const Complex exponent = std::log(slowest);
+  return exponent.real() < 0.0 && -exponent.real() >= least_damping_ratio * std::abs(exponent);
 }
 
 }  // namespace
 
 bool is_stable(double kp, double kd, double period, double delay) {
   for (double loop_gain : {0.7, 1.0, 1.3, 1.95})
-    if (!decays(loop_gain * kp, loop_gain * kd, period, delay)) return false;
+    if (!passes(loop_gain * kp, loop_gain * kd, period, delay)) return false;
   return true;
 }
 

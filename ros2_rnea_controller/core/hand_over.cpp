@@ -38,14 +38,22 @@ HandOver::HandOver(const std::vector<double>& effort_limits)
 }
 
 void HandOver::begin(const double* needed, double duration) {
-  for (std::size_t i = 0; i < sent_.size(); ++i) difference_[i] = sent_[i] - needed[i];
+  for (std::size_t i = 0; i < sent_.size(); ++i) {
+    const bool is_known = std::isfinite(sent_[i]);
+    if (!is_known) sent_[i] = 0.0;
+    difference_[i] = is_known ? sent_[i] - needed[i] : 0.0;
+  }
   elapsed_ = 0.0;
   duration_ = duration;
 }
 
+void HandOver::begin_within(const double* needed, double duration) {
+  begin(needed, elapsed_ < duration_ ? std::min(duration, duration_) : duration);
+}
+
 void HandOver::update(const double* needed, double period) {
+  elapsed_ += period;  // first: hand-overs that begin in each cycle make progress, too
   const double rest = duration_ > 0.0 ? weight(elapsed_ / duration_) : 0.0;
-  elapsed_ += period;
   for (std::size_t i = 0; i < sent_.size(); ++i) {
     const double change = needed[i] + rest * difference_[i] - sent_[i];
     const double largest = rates_[i] * period;

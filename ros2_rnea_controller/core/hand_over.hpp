@@ -35,7 +35,11 @@ class HandOver {
   const std::vector<double>& sent() const { return sent_; }
 
   /// Begins a hand-over from what was sent to what is needed, in place of any other.
+  /// Where it is not known what the hardware holds (NaN), only the rate limit delays the effort.
   void begin(const double* needed, double duration);
+
+  /// Begins one that is no longer than the one that lasts, if one does.
+  void begin_within(const double* needed, double duration);
 
   /// Takes the needed efforts, and stores in sent() what follows after a period.
   void update(const double* needed, double period);

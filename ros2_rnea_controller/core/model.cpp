@@ -21,7 +21,7 @@
 
 namespace ros2_rnea_controller {
 
-Model::Model(const std::vector<uint8_t>& file) : content_((file.size() + 7) / 8) {
+Model::Model(const std::vector<uint8_t>& file) : content_(file.size() / 8 + 1) {
   if (!file.empty()) std::memcpy(content_.data(), file.data(), file.size());
   const char* error = rnea_load(content_.data(), file.size(), &model_);
   if (error) throw Error(error);
@@ -30,9 +30,11 @@ Model::Model(const std::vector<uint8_t>& file) : content_((file.size() + 7) / 8)
 Model Model::read(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error("the model file '" + path + "' cannot be opened");
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
   try {
+    const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
     return Model(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  } catch (const std::ios_base::failure&) {  // of a folder, for example
+    throw Error("the model file '" + path + "' cannot be read");
   } catch (const Error& error) {
     throw Error("'" + path + "': " + error.what());
   }

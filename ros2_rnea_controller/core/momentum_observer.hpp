@@ -37,6 +37,9 @@ class MomentumObserver {
   /// Begins anew: there is no sample to compare with, and no external effort.
   void restart();
 
+  /// Keeps the estimate, but compares the next sample with none before: the model is new.
+  void forget_momentum() { has_sample_ = false; }
+
   /// Takes a sample.
   /// \param efforts that the motors exert on the observed joints.
   void update(

@@ -14,6 +14,7 @@
 
 #include "parameter_check.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -40,13 +41,19 @@ std::string ParameterCheck::reason_to_refuse(
   }
   std::string error = out_of_bounds(values);
   if (!error.empty()) return error;
-  const std::vector<double> wanted = shares(values, q), present = shares(before, q);
+  const std::vector<double> present = shares(before, q);
+  const bool was_positive = is_mass_positive(q);
+  const std::vector<double> wanted = shares(values, q);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i] <= 1.0 || wanted[i] <= present[i] * (1.0 + rounding)) continue;
+    if (wanted[i] <= 1.0 ||
+        (std::isfinite(wanted[i]) && wanted[i] <= present[i] * (1.0 + rounding)))
+      continue;
     reason << "joint '" << settings_.joints[i] << "' would need " << wanted[i]
            << " times its effort limit to hold the present position";
     return reason.str();
   }
+  if (was_positive && !is_mass_positive(q))
+    return "the mass matrix at the present position would not be positive definite";
   return {};
 }
 
@@ -54,7 +61,7 @@ std::string ParameterCheck::out_of_bounds(const std::vector<double>& values) con
   const rnea_model& model = model_->tapes();
   for (uint32_t k = 0; k < model.header->parameters.count; ++k) {
     const rnea_parameter& parameter = model.parameters[k];
-    const bool is_payload = model_->text(parameter.name) == "payload";
+    const bool is_payload = model_->text(parameter.name) == "payload" && parameter.width > 0;
     for (uint32_t i = 0; i < parameter.count; ++i) {
       const double value = values[parameter.first + i];
       const double lower = is_payload && i % parameter.width == 0 ? 0.0 : parameter.lower;  // a mass
@@ -82,6 +89,25 @@ std::vector<double> ParameterCheck::shares(const std::vector<double>& values, co
                         (settings_.effort_limit_factor * settings_.effort_limits[i])
                   : std::numeric_limits<double>::infinity());
   return shares;
+}
+
+/// Decomposes the mass matrix of the commanded joints, as Cholesky did.
+bool ParameterCheck::is_mass_positive(const double* q) {
+  const std::size_t count = settings_.joints.size(), nv = model_->nv();
+  std::vector<double> unit(nv), column(nv);
+  std::vector<std::vector<double>> L(count, std::vector<double>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::fill(unit.begin(), unit.end(), 0.0);
+    unit[model_->joint(settings_.joints[i]).v] = 1.0;
+    if (!dynamics_.inertia(q, unit.data(), column.data())) return false;
+    for (std::size_t j = 0; j <= i; ++j) {
+      double rest = column[model_->joint(settings_.joints[j]).v];
+      for (std::size_t k = 0; k < j; ++k) rest -= L[i][k] * L[j][k];
+      if (i == j && !(rest > 0.0)) return false;
+      L[i][j] = i == j ? std::sqrt(rest) : rest / L[j][j];
+    }
+  }
+  return true;
 }
 
 }  // namespace ros2_rnea_controller

@@ -35,7 +35,8 @@ class ParameterCheck {
   /// Returns why the parameters are refused; empty: they can be used.
   ///
   /// Each has to be a finite number within the bounds of the model file.  With them, no joint may
-  /// need more than its effort limit to hold the measured positions, if it does not already.
+  /// need more than its effort limit to hold the measured positions, and the mass matrix has to be
+  /// positive definite there, else damping would drive the arm; unless it is so already.
   ///
   /// \param q the measured positions, nq numbers.
   /// \param before the parameters in use.
@@ -45,6 +46,7 @@ class ParameterCheck {
  private:
   std::string out_of_bounds(const std::vector<double>& values) const;
   std::vector<double> shares(const std::vector<double>& values, const double* q);
+  bool is_mass_positive(const double* q);
 
   std::shared_ptr<const Model> model_;
   Settings settings_;

@@ -14,6 +14,7 @@
 
 #include "state_watch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -23,11 +24,16 @@ namespace {
 
 constexpr double farthest = 0.01;  // way of a joint whose position does not change [rad or m]
 constexpr double slowest = 0.05;   // a slower velocity may be an error at rest [rad/s or m/s]
+constexpr double longest = 0.02;   // between two readings of slow hardware [s]
 
 }  // namespace
 
 StateWatch::StateWatch(std::size_t joints)
     : q_(joints, std::numeric_limits<double>::quiet_NaN()), qd_(q_), way_(joints) {}
+
+void StateWatch::restart() {
+  std::fill(q_.begin(), q_.end(), std::numeric_limits<double>::quiet_NaN());
+}
 
 bool StateWatch::update(const double* q, const double* qd, double period) {
   bool are_usable = true;
@@ -37,7 +43,8 @@ bool StateWatch::update(const double* q, const double* qd, double period) {
     way_[i] = is_repeated ? way_[i] + speed * period : 0.0;
     q_[i] = q[i];
     qd_[i] = qd[i];
-    are_usable &= std::isfinite(q[i]) && std::isfinite(qd[i]) && way_[i] <= farthest;
+    are_usable &= std::isfinite(q[i]) && std::isfinite(qd[i]) &&
+                  way_[i] <= std::max(farthest, speed * longest);
   }
   return are_usable;
 }

@@ -24,10 +24,14 @@ namespace ros2_rnea_controller {
 ///
 /// A state that is no finite number cannot.  Nor can one that is repeated to the bit although its
 /// velocity would have moved the joint: a driver that has lost its hardware may report the state
-/// that it read last, and damping of a velocity that is not there would drive the arm.
+/// that it read last, and damping of a velocity that is not there would drive the arm.  Hardware
+/// that is read more seldom than the cycle runs repeats states as well, but not for as long.
 class StateWatch {
  public:
   explicit StateWatch(std::size_t joints);
+
+  /// Forgets the last states.
+  void restart();
 
   /// Takes the states of a cycle, and returns whether they can be used.
   bool update(const double* q, const double* qd, double period);
