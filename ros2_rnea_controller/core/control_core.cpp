@@ -27,6 +27,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double two_pi = 6.283185307179586;
 constexpr double fade_time = 0.05;      // of the former effort where damping begins [s]
 constexpr double least_times = 4.0;     // shortest time constant of damping, in dead times
+constexpr double friction_share = 0.3;  // of an effort that holds a joint against gravity, and
+constexpr double friction_of_limit = 0.02;  // of its limit: what friction and errors may add
+constexpr double largest_share = 0.2;   // of the effort limits, of a reference that begins
 constexpr double doubled_share = 0.3;   // an effort that differs from gravity by less contains it
 constexpr double least_gravity = 0.02;  // share of the effort limits that is worth a look
 constexpr double rest_speed = 0.02;     // below which a joint rests [rad/s or m/s]
@@ -56,6 +59,9 @@ const char* name_of(Reason reason) {
       return "the reference is farther from the arm than hold_tolerance: move it there";
     case Reason::doubled_gravity:
       return "the reference efforts contain gravity already: let one of both add it";
+    case Reason::large_reference:
+      return "the reference efforts begin with more than 20 % of the limits: activate the "
+             "controller in front again";
     case Reason::disabled: return "~/enable was called with false";
     case Reason::deviation:
       return "the arm was too far from its reference: look for the cause, then call ~/enable";
@@ -109,12 +115,8 @@ bool ControlCore::start(const double* held) {
   observer_.restart();
   if (!are_states_usable(0.0) || !compute()) return false;
   for (std::size_t i = 0; i < count(); ++i) {
-    // Where a position loop or the hardware adds efforts, the measured one has them already.
-    const bool is_all_ours = settings_.moves_alone() && !dynamics_.hardware_adds();
-    const double start = std::isfinite(held[i]) ? held[i]
-                         : is_all_ours          ? measured_.effort[i]
-                                                : 0.0;
-    hand_over_.sent()[i] = std::clamp(start, -effort_limits_[i], effort_limits_[i]);
+    hand_over_.sent()[i] =
+        std::clamp(first_effort(i, held[i]), -effort_limits_[i], effort_limits_[i]);
     command_.position[i] = positions_[i];
     command_.velocity[i] = 0.0;
   }
@@ -122,6 +124,19 @@ bool ControlCore::start(const double* held) {
   command_.effort = hand_over_.sent();
   smooth_ = velocities_;
   return true;
+}
+
+double ControlCore::first_effort(std::size_t joint, double held) const {
+  if (!settings_.moves_alone()) return std::isfinite(held) ? held : 0.0;  // a position loop holds
+  // Where the hardware adds efforts, the measured one has them already.
+  const double measured = dynamics_.hardware_adds() ? 0.0 : measured_.effort[joint];
+  const double known = std::isfinite(held) ? held : measured, needed = needed_[joint];
+  // At rest, an effort that is far from the needed one is not what holds the joint: brakes do, or
+  // a mode of the hardware that ends now.  A blend from there would let the arm fall.
+  const double friction =
+      friction_share * std::fabs(needed) + friction_of_limit * effort_limits_[joint];
+  const bool holds_nothing = fastest() < rest_speed && std::fabs(known - needed) > friction;
+  return std::isfinite(known) && !holds_nothing ? known : needed;
 }
 
 bool ControlCore::update(const Request& request, double period) {
@@ -241,6 +256,8 @@ void ControlCore::follow() {
     reason_ = Reason::far_reference;
   } else if (!follows_motion && (is_new || share_ < 1.0) && contains_gravity(reference_.effort)) {
     reason_ = Reason::doubled_gravity;
+  } else if (is_new && !follows_motion && is_large(reference_.effort)) {
+    reason_ = Reason::large_reference;
   } else {
     state_ = State::tracking;
   }
@@ -272,6 +289,12 @@ double ControlCore::largest_error() const {
   double largest = 0.0;
   for (std::size_t i = 0; i < count(); ++i) largest = std::max(largest, std::fabs(error(i)));
   return largest;
+}
+
+bool ControlCore::is_large(const std::vector<double>& efforts) const {
+  for (std::size_t i = 0; i < count(); ++i)
+    if (std::fabs(efforts[i]) > largest_share * effort_limits_[i]) return true;
+  return false;
 }
 
 bool ControlCore::is_too_fast() const { return fast_states_ == fast_states; }

@@ -37,6 +37,7 @@ enum class Reason {
   no_reference,
   far_reference,
   doubled_gravity,
+  large_reference,
   disabled,
   deviation,
   speed,
@@ -117,7 +118,9 @@ class ControlCore {
   double error(std::size_t joint) const;
   double largest_error() const;
   bool contains_gravity(const std::vector<double>& efforts);
+  bool is_large(const std::vector<double>& efforts) const;
   bool is_too_fast() const;
+  double first_effort(std::size_t joint, double held) const;
   void take_needed();
   void decide(const Request& request);
   void follow();

@@ -34,21 +34,38 @@ double largest_difference(const std::vector<double>& one, const std::vector<doub
 
 TEST(Start, BeginsWithWhatTheHardwareHolds) {
   Arm arm(Mode::gravity_compensation);
-  const double held[2] = {5.0, -3.0};
-  ASSERT_TRUE(arm.core.start(held));
+  const std::vector<double> held{1.2 * arm.gravity()[0], 0.8 * arm.gravity()[1]};
+  ASSERT_TRUE(arm.core.start(held.data()));
   arm.run();
-  EXPECT_NEAR(arm.effort()[0], 5.0, 0.2);
-  EXPECT_NEAR(arm.effort()[1], -3.0, 0.2);
+  EXPECT_LT(largest_difference(arm.effort(), held), 0.05);
+  EXPECT_GT(largest_difference(arm.effort(), arm.gravity()), 0.5);
   arm.run(600);
   EXPECT_LT(largest_difference(arm.effort(), arm.gravity()), 1e-9);
 }
 
 TEST(Start, TakesTheMeasuredEffortWhereNothingIsHeld) {
   Arm arm(Mode::gravity_compensation);
-  arm.core.measured().effort = {7.0, nan_value};
+  arm.core.measured().effort = {1.2 * arm.gravity()[0], nan_value};
   ASSERT_TRUE(arm.core.start(arm.held.data()));
   arm.run();
-  EXPECT_NEAR(arm.effort()[0], 7.0, 0.2);
+  EXPECT_LT(
+      largest_difference(arm.effort(), {1.2 * arm.gravity()[0], arm.gravity()[1]}), 0.05);
+}
+
+TEST(Start, BeginsWithGravityWhereSomethingElseHoldsTheArm) {
+  Arm arm(Mode::computed_torque);
+  const double held[2] = {0.0, 0.0};  // while brakes hold it
+  arm.core.measured().effort = {0.0, 0.0};
+  ASSERT_TRUE(arm.core.start(held));
+  EXPECT_EQ(arm.effort(), arm.gravity());
+}
+
+TEST(Start, InMotionBeginsWithWhatTheHardwareHolds) {
+  Arm arm(Mode::computed_torque);
+  const double held[2] = {0.0, 0.0};
+  arm.core.measured().qd = {0.5, 0.0};
+  ASSERT_TRUE(arm.core.start(held));
+  EXPECT_EQ(arm.effort(), (std::vector<double>{0.0, 0.0}));
 }
 
 TEST(Start, ReachesGravitySoonWhereNothingIsKnown) {
@@ -222,6 +239,17 @@ TEST(EffortReference, ThatContainsGravityIsRefused) {
   EXPECT_EQ(arm.core.state(), State::gravity);
   EXPECT_EQ(arm.core.reason(), Reason::doubled_gravity);
   EXPECT_LT(largest_difference(arm.effort(), arm.gravity()), 1e-9);
+}
+
+TEST(EffortReference, ThatBeginsLargeIsRefused) {  // a PID that was not followed for a while
+  Arm arm(Mode::effort);
+  arm.core.reference().effort = {0.0, -0.25 * arm.core.settings().effort_limits[1]};
+  arm.run(1000);
+  EXPECT_EQ(arm.core.state(), State::gravity);
+  EXPECT_EQ(arm.core.reason(), Reason::large_reference);
+  arm.core.reference().effort = {0.0, -0.1};
+  arm.run();
+  EXPECT_EQ(arm.core.state(), State::tracking);
 }
 
 TEST(EffortReference, ThatRisesToGravityIsRefusedBeforeItActs) {
@@ -469,6 +497,8 @@ TEST(ControlCore, SendsNoMoreThanTheLimits) {
   Settings settings = settings_of(Mode::effort);
   settings.effort_limit_factor = 0.5;
   Arm arm(settings);
+  arm.core.reference().effort = {0.0, 0.0};
+  arm.run(1000);
   arm.core.reference().effort = {1e9, -1e9};
   arm.run(1000);
   EXPECT_EQ(arm.effort(), (std::vector<double>{50.0, -20.0}));
