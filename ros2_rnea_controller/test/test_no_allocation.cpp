@@ -103,7 +103,7 @@ void happen(int event, Arm& arm, const std::vector<double>& parameters) {
     case 7: arm.core.measured().qd[0] = 20.0; break;
     case 8: arm.core.measured().qd[0] = 0.0; break;
     case 9: arm.core.set_parameters(parameters.data()); break;
-    case 10: reference.effort[0] = reference.effort[0] < 1.0 ? 2.0 : nan_value; break;
+    case 10: reference.effort[0] = reference.effort[0] < 1.0 ? 30.0 : nan_value; break;
     case 11: reference.effort[0] = reference.effort[1] = 0.5; break;
     case 12: arm.core.measured().effort[0] = arm.core.measured().effort[1] = 1.0; break;
     case 13: arm.core.measured().effort[0] = nan_value; break;
