@@ -31,7 +31,10 @@ MAX_STATE_BYTES = 1 << 16
 """Largest size of a message on joint_states or controller_state [bytes]."""
 
 MAX_SENSOR_BYTES = 1 << 14
-"""Largest size of a message on wrench, imu or joy [bytes]."""
+"""Largest size of a message on wrench, imu, joy or compensated_joints [bytes]."""
+
+MAX_CONTROLLERS = 50
+"""Largest number of controllers that compensate joints."""
 
 MAX_COMMAND_BYTES = 1 << 14
 """Largest size of another publisher's message on ~/commands [bytes]; a larger one is not read."""

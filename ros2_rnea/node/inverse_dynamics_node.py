@@ -48,6 +48,7 @@ from ros2_rnea.node.bounds import (
     MAX_STATE_BYTES,
     MAX_TRAJECTORY_BYTES,
 )
+from ros2_rnea.node.controllers.compensating_controllers import CompensatingControllers
 from ros2_rnea.node.controllers.controllers import Controllers
 from ros2_rnea.node.controllers.other_publishers import OtherPublishers
 from ros2_rnea.node.controllers.receivers import Receivers
@@ -78,7 +79,7 @@ from ros2_rnea.node.topics.effort_publishers import EffortPublishers
 from ros2_rnea.node.topics.external_effort_publishers import ExternalEffortPublishers
 from ros2_rnea.node.topics.inputs import Input, INPUTS, Inputs, source_of
 from ros2_rnea.node.topics.model_publisher import ModelPublisher
-from ros2_rnea.node.topics.qos import DESCRIPTIONS, sensor_data, TRAJECTORIES
+from ros2_rnea.node.topics.qos import LATCHED_BY_SEVERAL, sensor_data, TRAJECTORIES
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
@@ -136,18 +137,21 @@ class InverseDynamicsNode(GuardedNode):
         self._controllers = Controllers(
             self, self._diagnostics, self._effort_publishers.of_commands.topic_name,
             self._receivers, lambda: self._configuration.refresh())
+        self._compensating = CompensatingControllers(
+            self, self._diagnostics, self._clocks.steady, self._on_compensation)
         self._former = Migration(parameters.overrides(self))
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
             WantedSettings(
                 self._reason_to_send_nothing, self._controllers.may_reach_other_joints,
-                self._controllers.held_joints))
+                self._controllers.held_joints, lambda: self._compensating.joints))
         self.prepare()
         self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
             self, lambda: self.policy, self._clocks.steady,
             lambda cause: self._diagnostics.worker_exited('answers services', cause),
-            lambda: self._controllers.trajectory_joints, self._diagnostics)
+            lambda: self._controllers.trajectory_joints, self._diagnostics,
+            self._compensating.why_twice)
         self._model_publisher = ModelPublisher(
             self, self._diagnostics, lambda: self._configuration.source, lambda: self.policy,
             self._answers.call_in_background, self._answers.process)
@@ -253,7 +257,7 @@ class InverseDynamicsNode(GuardedNode):
         if self._descriptions is not None:
             self.destroy_subscription(self._descriptions)
         self._descriptions = self.create_subscription(
-            String, 'robot_description', self._take_description, DESCRIPTIONS, raw=True)
+            String, 'robot_description', self._take_description, LATCHED_BY_SEVERAL, raw=True)
 
     def _take_description(self, message: bytes) -> None:
         """Read a description, unless it is far larger than that of any robot."""
@@ -372,7 +376,17 @@ class InverseDynamicsNode(GuardedNode):
 
     def _reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """Return why no effort may be sent with values of parameters; empty where one may be."""
-        return self._former.error or self._controllers.reason_to_send_nothing(own)
+        return (self._former.error or self._controllers.reason_to_send_nothing(own)
+                or self._compensating.why_twice(own['joints']))
+
+    def _on_compensation(self) -> None:
+        """Stop, or go on, where a controller compensates other joints than before."""
+        self._configuration.refresh()
+        self._report_compensation()
+
+    def _report_compensation(self) -> None:
+        if self._configuration.has_begun:
+            self._compensating.report(self.get_parameter('joints').value)
 
     def _refuse_deletion(self, changed: list[Parameter]) -> SetParametersResult:
         """Refuse to delete parameters, since all of them are read whenever one changes."""
@@ -519,7 +533,7 @@ class InverseDynamicsNode(GuardedNode):
         if decision.effort is not None:
             if not had_start and not self._receivers.is_handing_over:
                 self.get_logger().info(f'the effort starts from {policy.start_reason}')
-            if policy.settings.held_by_others is not self._alone:
+            if policy.settings.enabled and policy.settings.held_by_others is not self._alone:
                 self._explain_alone(policy)
             if started is not None:
                 self._diagnostics.timed(self._state_age(), perf_counter() - started)
@@ -705,8 +719,8 @@ class InverseDynamicsNode(GuardedNode):
         """Check what no message tells; an error in one step does not prevent the other steps."""
         for step in (
                 self._terms_publisher.poll, self._poll_external, self._model_publisher.poll,
-                self._inputs.poll,
-                self._poll_configuration, self._poll_controllers, self._poll_receivers,
+                self._inputs.poll, self._poll_configuration, self._poll_controllers,
+                self._compensating.poll, self._report_compensation, self._poll_receivers,
                 self._poll_states, self._poll_policy, self._poll_clock):
             self.guarded(step)()
 

@@ -65,7 +65,8 @@ class Held:
     def __init__(self, arm):
         self.arm, self.node = arm, arm.node
         owner = ServiceOwner(self.node, lambda: self.node.policy, self.node.clocks.steady,
-                             WorkerProcess(pytest.fail))
+                             WorkerProcess(pytest.fail), lambda joints: self.why_twice)
+        self.why_twice = ''
         self.goals = None
         self.service = hold_service.HoldService(owner, self.node.diagnostics, self.connect)
         self.thread = BackgroundServices(owner, 'holding', self.service.services)
@@ -176,6 +177,7 @@ def test_commanded_efforts_with_feedback_are_not_blended(beside):
     (lambda held: held.goals.on_status({b'goal': GoalState.EXECUTING}), 'executes a goal'),
     (lambda held: setattr(held, 'speed', 0.5), 'moves'),
     (lambda held: held.arm.set_parameter('enabled', False), 'disabled or inactive'),
+    (lambda held: setattr(held, 'why_twice', 'x adds it'), 'x adds it: it holds the pose itself'),
     (lambda held: setattr(held.goals, 'is_available', False), 'not available'),
     (lambda held: setattr(held, 'efforts', None), 'commands no efforts'),
     (lambda held: setattr(held, 'joints', [*JOINTS, 'grip']), "'grip', whose effort is not known"),

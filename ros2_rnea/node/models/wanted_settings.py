@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from ros2_rnea.control.robot_joints import controlled_joints
-from ros2_rnea.control.settings import Settings
+from ros2_rnea.control.settings import OnStop, Settings
 from ros2_rnea.node.parameters import NodeParameters, PositionLoop
 from ros2_rnea.robots.robot import Robot
 
@@ -37,15 +37,18 @@ class WantedSettings:
         It raises an RneaError where one has no valid value.
     :param held_joints: returns the joints whose position or velocity other controllers command,
         and a text that says how they are known.
+    :param compensated_joints: returns the joints to which controllers add the model by themselves.
     """
 
     def __init__(
             self, reason_to_send_nothing: Callable[[Mapping[str, Any]], str],
             may_reach_other_joints: Callable[[Mapping[str, Any]], bool],
-            held_joints: Callable[[], tuple[frozenset[str], str]]) -> None:
+            held_joints: Callable[[], tuple[frozenset[str], str]],
+            compensated_joints: Callable[[], frozenset[str]]) -> None:
         self.reason_to_send_nothing = reason_to_send_nothing
         self._may_reach_other_joints = may_reach_other_joints
         self._held_joints = held_joints
+        self._compensated_joints = compensated_joints
 
     def of(
             self, parameters: NodeParameters, robot: Robot | None, is_active: bool,
@@ -61,9 +64,25 @@ class WantedSettings:
         if settings.enabled and (
                 not is_active or is_undecided or self.reason_to_send_nothing(parameters.own)):
             settings = replace(settings, enabled=False, may_be_enabled=False)
+        settings = self._giving_way(settings)
         if is_undecided or self._may_reach_other_joints(parameters.own):
             settings = replace(settings, enabled=False, may_send_last=False)
         return settings
+
+    def _giving_way(self, settings: Settings) -> Settings:
+        """
+        Return settings with which an effort ends for controllers that add the model.
+
+        They hold their joints: nothing is braked there, and what this node leaves behind is zero,
+        since gravity would act twice for ever.  A joint that none of them holds is not dropped.
+        """
+        joints = frozenset(settings.joints)
+        compensated = joints & self._compensated_joints()
+        if not compensated:
+            return settings
+        return replace(
+            settings, held_by_others=settings.held_by_others | compensated,
+            on_stop=OnStop.ZERO if compensated == joints else settings.on_stop)
 
     def with_held_joints(self, parameters: NodeParameters, robot: Robot | None) -> Settings:
         """Return the settings of parameters, with the joints that others hold."""

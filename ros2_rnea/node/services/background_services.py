@@ -27,7 +27,7 @@ thread, and rclpy's events executor does not support coroutines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -64,12 +64,14 @@ class ServiceOwner(NamedTuple):
     :ivar policy: returns the policy in use, or None while there is no robot.
     :ivar now: returns the time on the steady clock [s].
     :ivar process: computes the answers that take long.
+    :ivar why_twice: returns why efforts on some joints would act twice; empty: they would not.
     """
 
     node: Node
     policy: Callable[[], Policy | None]
     now: Callable[[], float]
     process: WorkerProcess
+    why_twice: Callable[[Iterable[str]], str] = lambda _: ''
 
 
 class BackgroundServices:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 from typing import Any
 
@@ -89,6 +89,7 @@ class Services:
     :param controller_joints: returns the joints of the trajectory controller, where they are
         known.
     :param diagnostics: of the node; None: no trajectories are sent to hold a pose.
+    :param why_twice: see :class:`.ServiceOwner`.
     :ivar process: computes the answers that take long.
     """
 
@@ -99,7 +100,8 @@ class Services:
             now: Callable[[], float] = monotonic,
             on_exit: Callable[[str], None] = lambda _: None,
             controller_joints: Callable[[], Sequence[str]] = tuple,
-            diagnostics: Diagnostics | None = None) -> None:
+            diagnostics: Diagnostics | None = None,
+            why_twice: Callable[[Iterable[str]], str] = lambda _: '') -> None:
         self._hold: HoldService | None = None
         self._in_background: list[BackgroundServices] = []
         self._of_process: BackgroundServices | None = None
@@ -107,7 +109,7 @@ class Services:
         if not ARE_DEFINED:
             node.get_logger().warning(MISSING)
             return
-        owner = ServiceOwner(node, policy, now, self.process)
+        owner = ServiceOwner(node, policy, now, self.process, why_twice)
         in_process = FillService(owner, controller_joints).services
         if HAS_MATRICES:
             in_process |= ModelServices(owner).services

@@ -61,6 +61,7 @@ class FillService:
             controller_joints: Callable[[], Sequence[str]] = tuple) -> None:
         self._now = owner.now
         self._process = owner.process
+        self._why_twice = owner.why_twice
         self._controller_joints = controller_joints
         self.services = {
             'fill_trajectory_efforts': BackgroundService(FillTrajectoryEfforts, self._fill)}
@@ -83,7 +84,18 @@ class FillService:
             refusals += 1
             if (response.success or not was_stale or refusals == MAX_REFUSALS
                     or not self._becomes_fresh(policy)):
-                return response
+                return self._unless_twice(policy, response)
+
+    def _unless_twice(
+            self, policy: Policy, response: FillTrajectoryEfforts.Response,
+            ) -> FillTrajectoryEfforts.Response:
+        """Return a response without its trajectory where a controller adds the efforts, too."""
+        filled = [name for name in policy.controlled if name in response.trajectory.joint_names]
+        why = self._why_twice(filled)
+        if why:
+            response.success, response.trajectory = False, JointTrajectory()
+            response.message = f'{why}: execute the trajectory without efforts'
+        return response
 
     def _context(self, policy: Policy) -> tuple[FillContext, bool]:
         """

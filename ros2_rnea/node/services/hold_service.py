@@ -88,6 +88,7 @@ class HoldService:
         self._policy = owner.policy
         self._now = owner.now
         self._diagnostics = diagnostics
+        self._why_twice = owner.why_twice
         self._connect = connect
         self._goals: ControllerGoals | None = None
         self._trigger = HoldTrigger()
@@ -186,6 +187,9 @@ class HoldService:
         :raises ArgumentError: where no trajectory may be sent to hold it.
         """
         state, now = policy.motion.controller, self._now()
+        twice = self._why_twice(policy.controlled)
+        if twice:
+            raise ArgumentError(f'{twice}: it holds the pose itself')
         if not policy.settings.enabled:
             raise ArgumentError(
                 'the node is disabled or inactive: it sends no efforts, also not in a goal')

@@ -15,7 +15,7 @@
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-DESCRIPTIONS = QoSProfile(  # of several publishers, to see whether they differ
+LATCHED_BY_SEVERAL = QoSProfile(  # the last message of each of them
     depth=10, reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED = QoSProfile(

@@ -126,6 +126,7 @@ class Honest(NamedTuple):
                                      effort=[1.0] * len(self.joints))},
             'wrench': _fields(wrench),
             'imu': _fields(up),
+            'compensated_joints': {'controller': 'in_loop', 'joints': list(self.joints)},
             'joy': _fields(Joy(axes=[0.0] * 4, buttons=[1] * 8)),
             'compute_gravity': names,
             'compute_mass_matrix': names,

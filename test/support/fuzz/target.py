@@ -298,6 +298,9 @@ class Target:
         if 'controller_state' in bases:  # its last reference counts for ever
             to = self._inputs['controller_state']
             self._send(Hostile(to, honest_message(to, self._honest)))
+        if 'compensated_joints' in bases:  # what was said counts while its publisher is there
+            self._peer.destroy_publisher(self._senders.pop(
+                self._inputs['compensated_joints'].name))
         if 'joint_trajectory' in bases:
             self._send(Hostile(self._inputs['joint_trajectory'], self._honest.trajectory()))
 
