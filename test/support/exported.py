@@ -177,11 +177,7 @@ TILTED = (3.0, -2.0, -9.0)
 
 
 def exported_robot(name: str) -> AdjustableRobot:
-    """
-    Return a robot under a tilt, with a payload, friction of all kinds, springs and rotors.
-
-    It computes by the functions of the textbook, not by kernels.
-    """
+    """Return one of the robots, :func:`equipped`; it computes by the textbook, not by kernels."""
     if name in EXAMPLES:
         path, floats = EXAMPLES[name]
         robot = Robot.from_urdf(example_urdf(path), floating_base=floats, engine='textbook')
@@ -189,6 +185,11 @@ def exported_robot(name: str) -> AdjustableRobot:
         text = SMALL[name] if name in SMALL else random_tree(
             TREES[name], kinds=KINDS, damping=True, mimics=2).urdf()
         robot = Robot.from_urdf(text, engine='textbook')
+    return equipped(robot)
+
+
+def equipped(robot: Robot) -> AdjustableRobot:
+    """Return a robot under a tilt, with a payload, friction of all kinds, springs and rotors."""
     link = robot.body_names[-1]
     loaded = AdjustableRobot.of(robot, [link], sorted(OPTIONAL))
     loaded.set_gravity(TILTED)

@@ -1,0 +1,39 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http:#www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""The tests of the controller's core that are written in C++, with GTest."""
+
+from __future__ import annotations
+
+import subprocess
+
+from control_core import built
+from exported import missing
+import pytest
+
+
+def ctest(folder, *arguments):
+    """Run ctest in a folder."""
+    return subprocess.run(
+        ['ctest', '--test-dir', str(folder), *arguments], capture_output=True, text=True,
+        check=False)
+
+
+@pytest.mark.slow
+def test_tests_in_cpp_pass(build_folder):
+    folder = built(build_folder)
+    if 'Total Tests: 0' in ctest(folder, '--show-only').stdout:
+        missing('GTest is not installed')
+    done = ctest(folder, '--output-on-failure')
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'NoAllocation' in done.stdout
