@@ -96,7 +96,7 @@ ControlCore::ControlCore(std::shared_ptr<const Model> model, const Settings& set
     measured_.q[q_place(settings_.assumed_joints[i])] = settings_.assumed_positions[i];
   reference_ = {nothing, nothing, nothing, nothing};
   command_ = {zeros, nothing, zeros};
-  q_.resize(model_->nq());
+  for (auto* each : {&q_, &last_q_}) each->resize(model_->nq());
   for (auto* each : {&qd_, &qdd_, &tau_}) each->resize(model_->nv());
   for (auto* each : {&positions_, &velocities_, &needed_, &feedback_, &smooth_, &efforts_})
     each->resize(count());
@@ -179,13 +179,15 @@ bool ControlCore::update(const Request& request, double period) {
 }
 
 bool ControlCore::hold() {
-  if (!all_finite(measured_.q) || !dynamics_.holding_effort(measured_.q.data(), tau_.data()))
-    return false;
-  for (std::size_t i = 0; i < count(); ++i) hand_over_.sent()[i] = tau_[places_[i]];
+  const bool is_usable = all_finite(measured_.q);
+  if (is_usable) last_q_ = measured_.q;
+  if (!dynamics_.holding_effort(last_q_.data(), tau_.data())) return false;
+  take_needed();
+  hand_over_.sent() = needed_;
   std::fill(feedback_.begin(), feedback_.end(), 0.0);
   state_ = State::gravity;
   send();
-  return true;
+  return is_usable;
 }
 
 void ControlCore::set_parameters(const double* values) {
@@ -220,6 +222,7 @@ bool ControlCore::are_states_usable(double period) {
   if (!watch_.update(positions_.data(), velocities_.data(), period) ||
       !all_finite(measured_.q) || !all_finite(measured_.qd))
     return false;
+  last_q_ = measured_.q;  // of the same size: nothing is allocated
   const double share = -std::expm1(-period / filter_time);
   bool is_fast = false;
   for (std::size_t i = 0; i < count(); ++i) {

@@ -94,7 +94,8 @@ class ControlCore {
   /// Returns false where states have been unusable for too long: then nothing can be held.
   bool update(const Request& request, double period);
 
-  /// Makes the command that holds the measured state, without damping; false: none can be.
+  /// Makes the command that holds the measured state, without damping.  Returns false where it
+  /// cannot be used: then it is that of the last state that could.
   bool hold();
 
   /// Takes other numbers of the model, as many as it has parameters.
@@ -145,7 +146,7 @@ class ControlCore {
   std::vector<double> velocity_limits_, effort_limits_;
   // Of the robot, and of its controlled joints: what the model needs, and feedback or damping.
   std::vector<double> q_, qd_, qdd_, tau_, positions_, velocities_, needed_, feedback_;
-  std::vector<double> smooth_, efforts_;
+  std::vector<double> smooth_, efforts_, last_q_;  // of the last usable state
   State state_ = State::gravity;
   Reason reason_ = Reason::none;
   double law_change_ = 0.0;  // how long to hand over to other parameters or new states [s]

@@ -32,16 +32,18 @@ double weight(double share) {
 }  // namespace
 
 HandOver::HandOver(const std::vector<double>& effort_limits)
-    : sent_(effort_limits.size()), difference_(effort_limits.size()) {
+    : sent_(effort_limits.size()), difference_(sent_), rises_(effort_limits.size()) {
   for (double limit : effort_limits)
     rates_.push_back(std::min(limit / shortest_rise, std::max(usual_rate, limit / longest_rise)));
 }
 
 void HandOver::begin(const double* needed, double duration) {
   for (std::size_t i = 0; i < sent_.size(); ++i) {
-    const bool is_known = std::isfinite(sent_[i]);
-    if (!is_known) sent_[i] = 0.0;
-    difference_[i] = is_known ? sent_[i] - needed[i] : 0.0;
+    if (!std::isfinite(sent_[i])) {
+      sent_[i] = 0.0;
+      rises_[i] = true;
+    }
+    difference_[i] = rises_[i] ? 0.0 : sent_[i] - needed[i];
   }
   elapsed_ = 0.0;
   duration_ = duration;
@@ -57,6 +59,7 @@ void HandOver::update(const double* needed, double period) {
   for (std::size_t i = 0; i < sent_.size(); ++i) {
     const double change = needed[i] + rest * difference_[i] - sent_[i];
     const double largest = rates_[i] * period;
+    rises_[i] = rises_[i] && std::fabs(change) > largest;
     sent_[i] += std::clamp(change, -largest, largest);
   }
 }

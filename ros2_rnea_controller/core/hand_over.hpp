@@ -35,7 +35,8 @@ class HandOver {
   const std::vector<double>& sent() const { return sent_; }
 
   /// Begins a hand-over from what was sent to what is needed, in place of any other.
-  /// Where it is not known what the hardware holds (NaN), only the rate limit delays the effort.
+  /// Where it is not known what the hardware holds (NaN), nothing is added: the effort rises from
+  /// zero as fast as the rate limit lets it, however often another hand-over begins meanwhile.
   void begin(const double* needed, double duration);
 
   /// Begins one that is no longer than the one that lasts, if one does.
@@ -46,6 +47,7 @@ class HandOver {
 
  private:
   std::vector<double> sent_, difference_, rates_;
+  std::vector<bool> rises_;  // from zero
   double elapsed_ = 0.0, duration_ = 0.0;
 };
 

@@ -69,9 +69,15 @@ TEST(Start, InMotionBeginsWithWhatTheHardwareHolds) {
 }
 
 TEST(Start, ReachesGravitySoonWhereNothingIsKnown) {
-  Arm arm(Mode::gravity_compensation);
-  arm.run(50);  // with the hand-over of half a second, the arm would fall meanwhile
-  EXPECT_LT(largest_difference(arm.effort(), arm.gravity()), 1e-9);
+  for (Mode mode : {Mode::gravity_compensation, Mode::computed_torque})
+    for (int wait : {0, 10}) {  // cycles until another controller writes references
+      Arm arm(mode);
+      arm.follow(nan_value, 0.0);
+      arm.run(wait);
+      arm.follow(0.3, -0.5);
+      arm.run(50);  // with the hand-over of half a second, the arm would fall meanwhile
+      EXPECT_LT(largest_difference(arm.effort(), arm.gravity()), 1e-9);
+    }
 }
 
 TEST(Start, DoesNotTakeAMeasuredEffortThatHasWhatTheHardwareAdds) {
@@ -488,9 +494,19 @@ TEST(ControlCore, HoldsTheArmWithoutDamping) {
   arm.run(2);
   EXPECT_TRUE(arm.core.hold());
   EXPECT_LT(largest_difference(arm.effort(), arm.gravity()), 1e-9);
+}
+
+TEST(ControlCore, HoldsTheLastPoseThatItKnows) {
+  // The effort of a motion that is left behind would go on to accelerate the arm.
+  Arm arm(Mode::computed_torque);
+  const std::vector<double> gravity = arm.gravity();
+  arm.core.reference().acceleration = {3.0, 3.0};
+  arm.run(100);
   arm.core.measured().q[0] = nan_value;
+  EXPECT_FALSE(arm.run(200));
+  EXPECT_GT(largest_difference(arm.effort(), gravity), 1.0);
   EXPECT_FALSE(arm.core.hold());
-  for (double each : arm.effort()) EXPECT_TRUE(std::isfinite(each));
+  EXPECT_LT(largest_difference(arm.effort(), gravity), 1e-9);
 }
 
 TEST(ControlCore, SendsNoMoreThanTheLimits) {

@@ -81,7 +81,14 @@ TEST(HandOver, RisesAtTheRateLimitWhereNothingIsKnown) {
   const double needed = 20.0;
   joint.hand_over.begin(&needed, 0.5);
   EXPECT_EQ(joint.hand_over.sent()[0], 0.0);
-  EXPECT_NEAR(joint.after(20.0, 0.02), 20.0, 1e-9);
+  EXPECT_NEAR(joint.after(20.0, 0.01), 10.0, 1e-9);
+  joint.hand_over.begin(&needed, 0.5);
+  EXPECT_NEAR(joint.after(20.0, 0.01), 20.0, 1e-9);
+  joint.after(20.0, 0.01);
+  joint.hand_over.begin(&needed, 0.5);  // from now on, it is known
+  joint.hand_over.sent()[0] = 10.0;
+  joint.hand_over.begin(&needed, 0.5);
+  EXPECT_LT(joint.after(20.0, 0.02), 12.0);
 }
 
 TEST(HandOver, ThatBeginsInEachCycleEnds) {

@@ -18,13 +18,13 @@ from __future__ import annotations
 import ctypes
 from itertools import product
 
-from ros2_rnea.control.law.gain_check import unstable_gains
 import numpy as np
+from ros2_rnea.control.law.gain_check import unstable_gains
 
-PERIODS = (1e-4, 0.001, 0.004, 0.0125, 0.025)
-DELAYS = (0.0, 0.0007, 0.002, 0.01, 0.05, 0.3)
-POSITION_GAINS = np.geomspace(1.0, 3e4, 9)
-DAMPING_RATIOS = (0.1, 0.3, 0.7, 1.0, 1.5, 4.0)
+PERIODS = (1e-4, 0.001, 0.004, 0.025)
+DELAYS = (0.0, 0.0007, 0.002, 0.01, 0.3)
+POSITION_GAINS = np.geomspace(1.0, 3e4, 6)
+DAMPING_RATIOS = (0.1, 0.3, 0.7, 1.0, 4.0)
 SLIGHTLY_LARGER = 1.001
 """At the limit itself, rounding decides."""
 
@@ -42,7 +42,7 @@ def test_core_and_node_accept_the_same_gains(library):
         kd = 2.0 * ratio * np.sqrt(kp)
         accepted = core_accepts(kp, kd, period, delay)
         counts[accepted] += 1
-        near = {node_accepts(kp * scale ** 2, kd * scale, period, delay)
-                for scale in (1.0, SLIGHTLY_LARGER, 1.0 / SLIGHTLY_LARGER)}
-        assert accepted in near, (kp, kd, period, delay)
-    assert min(counts.values()) > 400
+        assert any(
+            accepted is node_accepts(kp * scale ** 2, kd * scale, period, delay)
+            for scale in (1.0, SLIGHTLY_LARGER, 1.0 / SLIGHTLY_LARGER)), (kp, kd, period, delay)
+    assert min(counts.values()) > 150

@@ -27,7 +27,7 @@ GAIN, PERIOD = 30.0, 0.001
 
 
 @pytest.mark.parametrize('has_measured', [True, False])
-@pytest.mark.parametrize('urdf', [ARM, ARM_WITH_GRIPPER])
+@pytest.mark.parametrize('urdf', [ARM, ARM_WITH_GRIPPER], ids=['arm', 'gripper'])
 def test_estimates_are_those_of_the_node(urdf, has_measured, library):
     robot = equipped(Robot.from_urdf(urdf, engine='textbook'))
     joints = tuple(robot.tree.joints)[:2]

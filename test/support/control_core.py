@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import ctypes
 from enum import IntEnum
 import fcntl
@@ -101,17 +100,15 @@ def loaded_library(folder: Path) -> ctypes.CDLL:
     return library
 
 
-def model_file(
-        robot: Robot, left_out: tuple[str, ...] = (), arm_gravity: Sequence[float] = (),
-        ) -> bytes:
-    """Return the model file of a robot, with what its hardware adds by itself."""
-    return encoded(model(robot, left_out, arm_gravity))
-
-
-def model(robot: Robot, left_out: tuple[str, ...], arm_gravity: Sequence[float]) -> Model:
+def model(robot: Robot) -> Model:
     """Return the model of a robot with the quantities that the core needs."""
-    traces = traces_of(robot, quantities_of(robot, QUANTITIES, ()))
-    return model_of(robot, '<robot/>', traces, left_out, arm_gravity)
+    return model_of(
+        robot, '<robot/>', traces_of(robot, quantities_of(robot, QUANTITIES, ())))
+
+
+def model_file(robot: Robot) -> bytes:
+    """Return the model file of a robot whose hardware adds nothing by itself."""
+    return encoded(model(robot))
 
 
 class Core:
