@@ -37,7 +37,8 @@ constexpr double filter_time = 0.05;    // of the velocities by which that is ju
 constexpr int fast_states = 3;          // that are a fault, since one may be wrong
 
 bool all_finite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double each) { return std::isfinite(each); });
+  return std::all_of(
+      values.begin(), values.end(), [](double each) { return std::isfinite(each); });
 }
 
 }  // namespace
@@ -120,7 +121,7 @@ bool ControlCore::start(const double* held) {
     command_.position[i] = positions_[i];
     command_.velocity[i] = 0.0;
   }
-  hand_over_.begin(needed_.data(), settings_.blend_time);
+  hand_over_.start(needed_.data(), settings_.blend_time);
   command_.effort = hand_over_.sent();
   smooth_ = velocities_;
   return true;

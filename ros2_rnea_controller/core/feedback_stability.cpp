@@ -38,7 +38,8 @@ std::vector<Complex> roots(const std::vector<double>& polynomial) {
   const std::size_t degree = polynomial.size() - 1;
   std::vector<Complex> roots(degree);
   for (std::size_t i = 0; i < degree; ++i)
-    roots[i] = std::polar(0.9, 0.4 + 6.283185307179586 * static_cast<double>(i) / static_cast<double>(degree));
+    roots[i] = std::polar(
+        0.9, 0.4 + 6.283185307179586 * static_cast<double>(i) / static_cast<double>(degree));
   for (int iteration = 0; iteration < most_iterations; ++iteration) {
     double largest = 0.0;
     for (std::size_t i = 0; i < degree; ++i) {

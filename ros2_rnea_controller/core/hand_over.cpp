@@ -37,14 +37,17 @@ HandOver::HandOver(const std::vector<double>& effort_limits)
     rates_.push_back(std::min(limit / shortest_rise, std::max(usual_rate, limit / longest_rise)));
 }
 
-void HandOver::begin(const double* needed, double duration) {
+void HandOver::start(const double* needed, double duration) {
   for (std::size_t i = 0; i < sent_.size(); ++i) {
-    if (!std::isfinite(sent_[i])) {
-      sent_[i] = 0.0;
-      rises_[i] = true;
-    }
-    difference_[i] = rises_[i] ? 0.0 : sent_[i] - needed[i];
+    rises_[i] = !std::isfinite(sent_[i]);
+    if (rises_[i]) sent_[i] = 0.0;
   }
+  begin(needed, duration);
+}
+
+void HandOver::begin(const double* needed, double duration) {
+  for (std::size_t i = 0; i < sent_.size(); ++i)
+    difference_[i] = rises_[i] ? 0.0 : sent_[i] - needed[i];
   elapsed_ = 0.0;
   duration_ = duration;
 }

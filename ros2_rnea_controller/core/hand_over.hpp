@@ -34,9 +34,12 @@ class HandOver {
   std::vector<double>& sent() { return sent_; }
   const std::vector<double>& sent() const { return sent_; }
 
+  /// Begins with what sent() has.  Where it is not known what the hardware holds (NaN), nothing is
+  /// added: the effort rises from zero as fast as the rate limit lets it, however often another
+  /// hand-over begins meanwhile.
+  void start(const double* needed, double duration);
+
   /// Begins a hand-over from what was sent to what is needed, in place of any other.
-  /// Where it is not known what the hardware holds (NaN), nothing is added: the effort rises from
-  /// zero as fast as the rate limit lets it, however often another hand-over begins meanwhile.
   void begin(const double* needed, double duration);
 
   /// Begins one that is no longer than the one that lasts, if one does.

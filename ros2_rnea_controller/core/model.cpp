@@ -89,8 +89,8 @@ const rnea_tape& Model::tape(const std::string& quantity) const {
   const rnea_tape* tape = rnea_find(&model_, quantity.c_str());
   if (!tape)
     throw Error(
-        "the model lacks the quantity '" + quantity + "': export it with --quantities " + quantity +
-        ",...");
+        "the model lacks the quantity '" + quantity + "': export it with --quantities " +
+        quantity + ",...");
   return *tape;
 }
 

@@ -64,7 +64,8 @@ std::string ParameterCheck::out_of_bounds(const std::vector<double>& values) con
     const bool is_payload = model_->text(parameter.name) == "payload" && parameter.width > 0;
     for (uint32_t i = 0; i < parameter.count; ++i) {
       const double value = values[parameter.first + i];
-      const double lower = is_payload && i % parameter.width == 0 ? 0.0 : parameter.lower;  // a mass
+      const bool is_mass = is_payload && i % parameter.width == 0;
+      const double lower = is_mass ? 0.0 : parameter.lower;
       if (std::isfinite(value) && value >= lower && value <= parameter.upper) continue;
       std::ostringstream reason;
       reason << model_->text(parameter.name);

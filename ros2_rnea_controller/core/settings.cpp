@@ -84,7 +84,8 @@ void check_limits(Settings& settings, const Model& model) {
   spread("effort_limits", settings.effort_limits, settings.joints.size());
   for (std::size_t i = 0; i < settings.joints.size(); ++i) {
     const bool is_force = model.text(model.joint(settings.joints[i]).unit) == "m";
-    const double limit = settings.effort_limits[i], largest = is_force ? largest_force : largest_effort;
+    const double limit = settings.effort_limits[i];
+    const double largest = is_force ? largest_force : largest_effort;
     if (!(limit > 0.0 && limit <= largest))
       throw Error(
           "joint '" + settings.joints[i] + "' has the effort limit " + number(limit) +
@@ -131,7 +132,8 @@ Settings checked(Settings settings, const Model& model) {
   require_range("feedback_delay", settings.feedback_delay, 0.0, 1.0);
   require_range("blend_time", settings.blend_time, 0.0, 60.0);
   require_range("braking_time", settings.braking_time, 0.01, 10.0);
-  if (settings.guiding_time != 0.0) require_range("guiding_time", settings.guiding_time, 0.01, 1e3);
+  if (settings.guiding_time != 0.0)
+    require_range("guiding_time", settings.guiding_time, 0.01, 1e3);
   require_range("state_timeout", settings.state_timeout, 0.001, 10.0);
   require_range("hold_tolerance", settings.hold_tolerance, 0.0, 1e3);
   require_range("path_tolerance", settings.path_tolerance, 1e-3, 1e3);

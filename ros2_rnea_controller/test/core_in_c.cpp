@@ -133,6 +133,7 @@ const char* core_build(void* core) {
 /// Returns one of the core's arrays, to be read or written in place, and its size.
 double* core_array(void* core, const char* array, size_t* size) {
   ControlCore& c = *of(core)->core;
+  auto& command = const_cast<Command&>(c.command());
   const std::string name = array;
   auto& values = name == "q"                ? c.measured().q
                  : name == "qd"             ? c.measured().qd
@@ -141,11 +142,11 @@ double* core_array(void* core, const char* array, size_t* size) {
                  : name == "velocity"       ? c.reference().velocity
                  : name == "acceleration"   ? c.reference().acceleration
                  : name == "reference"      ? c.reference().effort
-                 : name == "effort"         ? const_cast<std::vector<double>&>(c.command().effort)
-                 : name == "position_sent"  ? const_cast<std::vector<double>&>(c.command().position)
-                 : name == "velocity_sent"  ? const_cast<std::vector<double>&>(c.command().velocity)
-                 : name == "model_effort"   ? const_cast<std::vector<double>&>(c.model_effort())
-                                            : const_cast<std::vector<double>&>(c.external_effort());
+                 : name == "effort"         ? command.effort
+                 : name == "position_sent"  ? command.position
+                 : name == "velocity_sent"  ? command.velocity
+                 : const_cast<std::vector<double>&>(
+                       name == "model_effort" ? c.model_effort() : c.external_effort());
   *size = values.size();
   return values.data();
 }

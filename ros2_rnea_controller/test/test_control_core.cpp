@@ -418,7 +418,8 @@ TEST(Enable, WithFalseBrakesByTheMassMatrix) {
 }
 
 TEST(Enable, MakesNoStep) {
-  for (Mode mode : {Mode::gravity_compensation, Mode::computed_torque, Mode::effort, Mode::feedforward}) {
+  for (Mode mode :
+       {Mode::gravity_compensation, Mode::computed_torque, Mode::effort, Mode::feedforward}) {
     Arm arm(mode);
     arm.core.reference().effort = {2.0, 2.0};
     arm.run(1000);
@@ -538,7 +539,8 @@ TEST(ControlCore, HasAnExternalEffortInAnyCase) {
   EXPECT_EQ(arm.core.external_effort(), (std::vector<double>{0.0, 0.0}));
   Settings settings = settings_of(Mode::gravity_compensation);
   settings.external_effort_gain = 50.0;
-  EXPECT_TRUE(has(error_of([&] { ControlCore(model_of("arm_no_momentum"), settings); }), "joint_momentum"));
+  const auto build = [&] { ControlCore(model_of("arm_no_momentum"), settings); };
+  EXPECT_TRUE(has(error_of(build), "joint_momentum"));
 }
 
 TEST(ControlCore, ObservesAPush) {

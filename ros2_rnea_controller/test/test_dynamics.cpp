@@ -54,7 +54,8 @@ TEST(Dynamics, NeedsFriction) {
 
 TEST(Dynamics, ReportsEffortsThatAreNotFinite) {
   Dynamics dynamics(model_of("arm"));
-  const double q[2] = {0.1, 0.2}, rest[2] = {0.0, 0.0}, fast[2] = {1e200, 0.0}, large[2] = {1e308, 1e308};
+  const double q[2] = {0.1, 0.2}, rest[2] = {0.0, 0.0};
+  const double fast[2] = {1e200, 0.0}, large[2] = {1e308, 1e308};
   double out[2];
   EXPECT_TRUE(dynamics.effort({q, rest, rest, rest}, out));
   EXPECT_FALSE(dynamics.effort({q, fast, rest, fast}, out));

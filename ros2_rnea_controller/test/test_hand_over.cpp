@@ -79,7 +79,7 @@ TEST(HandOver, WithoutDurationIsLimitedInRateAlone) {
 TEST(HandOver, RisesAtTheRateLimitWhereNothingIsKnown) {
   OneJoint joint(nan_value);
   const double needed = 20.0;
-  joint.hand_over.begin(&needed, 0.5);
+  joint.hand_over.start(&needed, 0.5);
   EXPECT_EQ(joint.hand_over.sent()[0], 0.0);
   EXPECT_NEAR(joint.after(20.0, 0.01), 10.0, 1e-9);
   joint.hand_over.begin(&needed, 0.5);

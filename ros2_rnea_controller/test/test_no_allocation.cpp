@@ -116,7 +116,8 @@ void happen(int event, Arm& arm, const std::vector<double>& parameters) {
 
 TEST(NoAllocation, InAnyModeStateOrTransition) {
   unsigned states = 0, reasons = 0;
-  for (Mode mode : {Mode::gravity_compensation, Mode::feedforward, Mode::computed_torque, Mode::effort})
+  for (Mode mode :
+       {Mode::gravity_compensation, Mode::feedforward, Mode::computed_torque, Mode::effort})
     for (const char* model : {"arm", "arm_franka", "arm_gravity_only"}) {
       Settings settings = settings_of(mode);
       settings.external_effort_gain = 50.0;

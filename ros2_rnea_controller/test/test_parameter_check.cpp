@@ -117,7 +117,8 @@ TEST(ParameterCheck, DoesNotDivideByAWidthOfNothing) {
   });
   const auto model = std::make_shared<const Model>(odd);
   ParameterCheck check(model, settings_of(Mode::computed_torque));
-  const std::vector<double> values(model->parameters(), model->parameters() + model->parameter_count());
+  const double* exported = model->parameters();
+  const std::vector<double> values(exported, exported + model->parameter_count());
   const double q[2] = {0.0, 0.0};
   EXPECT_EQ(check.reason_to_refuse(values, values, q), "");
 }

@@ -31,7 +31,8 @@ std::string refusal(Mode mode, const Change& change, const std::string& model = 
 }
 
 TEST(Settings, OfEachModeAreAccepted) {
-  for (Mode mode : {Mode::gravity_compensation, Mode::feedforward, Mode::computed_torque, Mode::effort})
+  for (Mode mode :
+       {Mode::gravity_compensation, Mode::feedforward, Mode::computed_torque, Mode::effort})
     EXPECT_EQ(refusal(mode, [](Settings&) {}), "");
 }
 
