@@ -15,7 +15,8 @@
 Installs ros2_rnea, with colcon (ament_python) and with pip alike.
 
 The extension in C is optional: without a compiler, Python.h or NumPy at the build, the package is
-installed without it and calls kernels from Python, which takes microseconds longer.
+installed without it and calls kernels from Python, which takes microseconds longer, or has none
+where llvmlite is missing, too.
 
 pip ignores what setup.cfg says of ``lib/ros2_rnea``, where ``ros2 run`` and launch look for
 executables; a wheel therefore carries small scripts for that folder.
@@ -51,7 +52,7 @@ WHEEL_SCRIPT = """\
 exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
 """
 
-# To compile robots; without it they are computed in Python.
+# To compile robots; without it they are computed several times slower.
 FAST = ['llvmlite>=0.38']
 
 # To read closed chains and trajectories from YAML.  The parser of URDF brings it along, but ours
@@ -129,9 +130,10 @@ def extensions() -> list[Extension]:
     except ImportError:
         sys.stderr.write(f'{NAME}: without NumPy the extension in C is not built\n')
         return []
+    folder = f'{NAME}/kernels'
     return [Extension(
-        f'{NAME}.kernels._call', [f'{NAME}/kernels/_call.c'], include_dirs=[np.get_include()],
-        optional=True)]
+        f'{NAME}.kernels._call', [f'{folder}/_call.c', f'{folder}/tape.c'],
+        include_dirs=[np.get_include()], depends=[f'{folder}/tape.h'], optional=True)]
 
 
 setup(
@@ -149,7 +151,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),
         (f'share/{NAME}', ['package.xml']),
         (f'share/{NAME}/cmake', ['cmake/ros2_rneaConfig.cmake']),
-        (f'share/{NAME}/tape', sorted(glob(f'{NAME}/export/tape.[ch]'))),
+        (f'share/{NAME}/tape', sorted(glob(f'{NAME}/kernels/tape.[ch]'))),
         (f'share/{NAME}/launch', sorted(glob('launch/*.launch.py'))),
         (f'share/{NAME}/config', sorted(glob('config/*.*'))),
         (f'share/{NAME}/config/security', sorted(glob('config/security/*.xml'))),

@@ -44,10 +44,9 @@ from benchmark.summary import ratio, Spread, spread
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from ros2_rnea import AdjustableRobot
+from ros2_rnea import AdjustableRobot, kernels
 from ros2_rnea.dynamics.quantities import INVERSE_DYNAMICS
 from ros2_rnea.errors import RneaError
-import ros2_rnea.export
 from ros2_rnea.export.c_code import c_files, Style
 from ros2_rnea.export.model import model_of, traces_of
 from ros2_rnea.export.model_file import encoded
@@ -103,10 +102,10 @@ void c_loop(double **states) {
   LOOP(robot_inverse_dynamics(q, qd, qdd, robot_parameters, out))
 }
 
-void kernel_loop(int64_t (*kernel)(const double **), double **states) {
+void kernel_loop(int64_t (*kernel)(const double **, const void *), double **states) {
   LOOP({
     const double *arguments[] = {q, qd, qdd, robot_parameters, out};
-    kernel(arguments);
+    kernel(arguments, NULL);
   })
 }
 """
@@ -169,7 +168,7 @@ def _compiled(folder: Path) -> Path:
     compiler = shutil.which(os.environ.get('CC', 'cc'))
     if compiler is None:
         raise BenchmarkError('there is no C compiler; install one, or name it in $CC')
-    library, sources = folder / 'exported.so', Path(ros2_rnea.export.__path__[0])
+    library, sources = folder / 'exported.so', Path(kernels.__path__[0])
     result = subprocess.run(
         [compiler, '-std=c99', '-O2', '-fPIC', '-shared', f'-DSTATES={STATES}',
          f'-DREPEATED={REPEATED}', f'-I{sources}', f'-I{folder}', folder / 'robot.c',

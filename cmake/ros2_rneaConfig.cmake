@@ -17,7 +17,7 @@
 # ros2_rnea::tape, the interpreter of model files: tape.h.
 find_path(ros2_rnea_TAPE_FOLDER tape.c NO_CACHE REQUIRED NO_DEFAULT_PATH PATHS
   ${CMAKE_CURRENT_LIST_DIR}/../tape                # installed
-  ${CMAKE_CURRENT_LIST_DIR}/../ros2_rnea/export)   # in the sources
+  ${CMAKE_CURRENT_LIST_DIR}/../ros2_rnea/kernels)   # in the sources
 if(NOT TARGET ros2_rnea::tape)
   enable_language(C)
   add_library(ros2_rnea_tape STATIC ${ros2_rnea_TAPE_FOLDER}/tape.c)

@@ -27,7 +27,18 @@ import struct
 
 from ros2_rnea.dynamics.quantities import INVERSE_DYNAMICS
 from ros2_rnea.kernels import llvm, machine
-from ros2_rnea.kernels.python import source
+from ros2_rnea.kernels.graph import (
+    ADD,
+    CONSTANT,
+    COSINE,
+    DIVIDE,
+    Graph,
+    INPUT,
+    MULTIPLY,
+    SINE,
+    SQUARE_ROOT,
+    SUBTRACT,
+)
 from ros2_rnea.kernels.tracing import Trace, trace, Variant
 from ros2_rnea.model.reduction import with_axes_along_z, with_regrouped_inertia
 from ros2_rnea.model.tree import build_tree, Tree
@@ -51,7 +62,7 @@ def listings() -> dict[str, str]:
     one, rows = llvm.one(traced, CPU), llvm.rows(traced, CPU)
     return {
         'trees.csv': trees_as_csv(tree),
-        'graph.txt': source(traced),
+        'graph.txt': graph_as_text(traced),
         'one.ll': with_names(with_constants(one), traced),
         'one.s': assembly(one, 'one'),
         'rows.s': assembly(rows, 'rows'),
@@ -79,6 +90,30 @@ def trees_as_csv(tree: Tree) -> str:
 
 def _numbers(numbers: Iterable[float]) -> str:
     return ' '.join(f'{number + 0.0:g}' for number in numbers)
+
+
+# ---- the graph ----------------------------------------------------------------------------------
+
+FORMS = {
+    INPUT: '{}[{}]', ADD: '{} + {}', SUBTRACT: '{} - {}', MULTIPLY: '{} * {}', DIVIDE: '{} / {}',
+    SINE: 'sin({})', COSINE: 'cos({})', SQUARE_ROOT: 'sqrt({})'}
+
+
+def graph_as_text(traced: Trace) -> str:
+    """Return a line for each node that the output needs; constants stand where they are used."""
+    graph, (output,) = traced.graph, traced.outputs
+    lines = []
+    for node in graph.needed([output]):
+        kind, left, right = graph.operations[node]
+        if kind != CONSTANT:
+            operands = [_name(graph, each) for each in graph.operands(node)] or [left, right]
+            lines.append(f'n{node} = {FORMS[kind].format(*operands)}')
+    return '\n'.join([*lines, f'output = {"-" * output.negative}n{output.node}', ''])
+
+
+def _name(graph: Graph, node: int) -> str:
+    kind, value, _ = graph.operations[node]
+    return repr(value) if kind == CONSTANT else f'n{node}'
 
 
 # ---- machine code -------------------------------------------------------------------------------

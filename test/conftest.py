@@ -125,11 +125,13 @@ def same_domain():
     assert after == before
 
 
-@pytest.fixture(scope='module', params=['textbook', 'python', 'compiled'])
+@pytest.fixture(scope='module', params=['textbook', 'tape', 'compiled'])
 def engine(request):
     """Give each engine in turn to the robots of a module."""
     if request.param == 'compiled':
         pytest.importorskip('llvmlite')
+    elif request.param == 'tape':
+        pytest.importorskip('ros2_rnea.kernels._call')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(ENGINE, request.param)
         yield request.param

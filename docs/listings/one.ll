@@ -1,6 +1,6 @@
 declare double @llvm.fabs.f64(double)
 declare double @llvm.fma.f64(double, double, double)
-define i64 @one(ptr %arguments) {
+define i64 @one(ptr %arguments, ptr %context) {
 entry:
   %r0 = getelementptr ptr, ptr %arguments, i64 0  ; q
   %r1 = load ptr, ptr %r0, align 8

@@ -14,7 +14,7 @@
 """
 A robot's model for programs without Python: as data that a small interpreter runs, and as C.
 
-``tape`` turns a traced quantity into runs of equal operations; ``model`` collects the tapes of a
-robot with what has to be known to use them; ``model_file`` is that as bytes, which ``tape.c``
-reads in place; ``c_code`` writes the same as C99 for one robot.
+``model`` collects the tapes of a robot (:mod:`ros2_rnea.kernels.tape`) with what has to be known
+to use them; ``model_file`` is that as bytes, which ``tape.c`` reads in place; ``c_code`` writes
+the same as C99 for one robot.
 """

@@ -32,7 +32,7 @@ import numpy as np
 from ros2_rnea.dynamics.quantity_definition import DynamicsInputs, Quantity, WRENCHES
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.export.model import meaning, Model
-from ros2_rnea.export.tape import INPUTS
+from ros2_rnea.kernels.tape import INPUTS
 from ros2_rnea.kernels.graph import (
     ADD,
     CONSTANT,

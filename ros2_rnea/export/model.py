@@ -30,7 +30,7 @@ from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, ParameterLayout
 from ros2_rnea.dynamics.quantities import LINK_JACOBIAN, link_jacobian, METHODS
 from ros2_rnea.dynamics.quantity_definition import GRAVITY_FIELD, Quantity
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.export.tape import Tape, tape_of
+from ros2_rnea.kernels.tape import Tape, tape_of
 from ros2_rnea.kernels.tracing import PARAMETERS, Trace, trace
 from ros2_rnea.model.description import JOINT_NUMBERS
 from ros2_rnea.model.tree import Body as TreeBody

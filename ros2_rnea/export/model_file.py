@@ -30,7 +30,22 @@ import zlib
 import numpy as np
 from ros2_rnea.errors import RneaError
 from ros2_rnea.export.model import Body, Joint, Model, Parameter
-from ros2_rnea.export.tape import INPUTS, Kind, Load, OPERANDS, Run, Tape, TapeGuard
+from ros2_rnea.kernels.tape import (
+    aligned,
+    GUARD,
+    INPUTS,
+    Kind,
+    Load,
+    OPERANDS,
+    padded,
+    Run,
+    Tape,
+    tape_data,
+    TAPE_FIELDS,
+    tape_record,
+    TapeGuard,
+    WORD,
+)
 
 MAGIC = b'RNEAMODL'
 VERSION = 2
@@ -51,8 +66,7 @@ SECTIONS = {
     'parameters': _record('name', 'unit', 'first', 'count', 'width', 'is_read',
                           bounds='(2,)<f8'),
     'values': np.dtype('<f8'),
-    'tapes': _record('name', 'rows', 'columns', 'inputs', 'loads', 'constants', 'guards', 'runs',
-                     'operands', 'registers', 'data', 'unused'),
+    'tapes': _record(*TAPE_FIELDS),
     'text': np.dtype('u1'),
 }
 """The sections in their order, with a record of each; the data of tapes follows the last one."""
@@ -63,8 +77,6 @@ HEADER = np.dtype([
     ('name', '<u4'), ('description_hash', '<u4'), ('writer', '<u4'), ('left_out', '<u4'),
     ('nq', '<u4'), ('nv', '<u4'), ('unused', '<u4'), ('arm_gravity', '<f8', (3,)),
     *((name, SECTION) for name in SECTIONS)])
-GUARD = np.dtype([('bound', '<f8'), ('register', '<u4'), ('nan', '<u4')])
-WORD = np.dtype('<u2')
 
 
 class ModelFileError(RneaError):
@@ -107,19 +119,19 @@ def encoded(model: Model) -> bytes:
         'parameters': [(texts.place(each.name), texts.place(each.unit), each.first, each.count,
                         each.width, each.is_read, each.bounds) for each in model.parameters],
         'values': model.values,
-        'tapes': [_tape_row(texts.place(tape.name), tape) for tape in model.tapes]}
+        'tapes': [tape_record(texts.place(tape.name), tape) for tape in model.tapes]}
     arrays = {name: np.array(list(row), SECTIONS[name]) for name, row in rows.items()}
     arrays['text'] = np.frombuffer(texts.bytes, SECTIONS['text'])
 
-    end = _aligned(HEADER.itemsize)
+    end = aligned(HEADER.itemsize)
     for name, array in arrays.items():
         header[name] = end, len(array)
-        end += _aligned(array.nbytes)
+        end += aligned(array.nbytes)
     for row, each in zip(arrays['tapes'], data):
         row['data'] = end
         end += len(each)
     header['size'] = end
-    parts = [_padded(header.tobytes()), *(_padded(a.tobytes()) for a in arrays.values()), *data]
+    parts = [padded(header.tobytes()), *(padded(a.tobytes()) for a in arrays.values()), *data]
     content = bytearray(b''.join(parts))
     header['checksum'] = zlib.crc32(content[CHECKED_FROM:])
     content[:HEADER.itemsize] = header.tobytes()
@@ -129,34 +141,6 @@ def encoded(model: Model) -> bytes:
 def checksum_of(content: bytes) -> int:
     """Return the checksum in the header of a model file."""
     return int(np.frombuffer(content, HEADER, 1)[0]['checksum'])
-
-
-def _tape_row(name: int, tape: Tape) -> tuple[int, ...]:
-    return (name, *tape.shape, sum(1 << INPUTS.index(array) for array in tape.inputs),
-            len(tape.loads), len(tape.constants), len(tape.guards), len(tape.runs),
-            sum(OPERANDS[run.kind] * len(run.operands) for run in tape.runs), tape.registers,
-            0, 0)
-
-
-def tape_data(tape: Tape) -> bytes:
-    """Return the data of a tape in a file: numbers of 8 bytes, and then words of 2."""
-    words = [
-        *((INPUTS.index(load.array), load.place) for load in tape.loads),
-        *((run.kind, len(run.operands)) for run in tape.runs),
-        tape.outputs,
-        *(operation for run in tape.runs for operation in run.operands)]
-    return _padded(b''.join((
-        np.array(tape.constants, '<f8').tobytes(),
-        np.array([(g.bound, g.register, g.nan) for g in tape.guards], GUARD).tobytes(),
-        np.array([word for group in words for word in group], WORD).tobytes())))
-
-
-def _aligned(size: int) -> int:
-    return -(-size // 8) * 8
-
-
-def _padded(content: bytes) -> bytes:
-    return content.ljust(_aligned(len(content)), b'\0')
 
 
 # ---- reading ------------------------------------------------------------------------------------

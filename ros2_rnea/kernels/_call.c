@@ -13,7 +13,8 @@
 // limitations under the License.
 
 /*
- * KernelCall: a Python callable that passes NumPy arrays to the machine code of a kernel.
+ * KernelCall: a Python callable that passes NumPy arrays to a kernel, which is machine code, or a
+ * tape (tape.h) that is run here.
  *
  * ros2_rnea/kernels/call.py has the same class in Python, for installations without a compiler,
  * and documents what both do; _call.pyi has the types.
@@ -45,11 +46,14 @@
 #define NPY_TARGET_VERSION NPY_1_21_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "tape.h"
+
 enum { MAX_ARRAYS = 8, MAX_DIMENSIONS = 4 };
 
-#define CONVENTION 1  /* see ros2_rnea/kernels/call.py, which has the same number */
+#define CONVENTION 2  /* see ros2_rnea/kernels/call.py, which has the same number */
 
-typedef int64_t (*Kernel)(double **arrays);  /* see ros2_rnea/kernels/llvm.py */
+/* See ros2_rnea/kernels/llvm.py; the context tells a function for several kernels which it is. */
+typedef int64_t (*Kernel)(double **arrays, const void *context);
 
 typedef struct {
     int ndim;
@@ -59,7 +63,8 @@ typedef struct {
 /* A kernel and what it needs besides the arguments of a call. */
 typedef struct {
     Kernel kernel;
-    PyObject *owner;            /* keeps the machine code in memory */
+    const void *context;
+    PyObject *owner;            /* keeps the kernel in memory */
     PyArrayObject *parameters;  /* read at each call */
     Shape parameters_shape;
 } Target;
@@ -208,13 +213,13 @@ target_of(KernelCall *self, int with_optional)
     if (answer == NULL) {
         return NULL;
     }
-    PyObject *owner, *address, *parameters;
+    PyObject *owner, *address, *place, *parameters;
     Target *target = NULL;
     if (!PyTuple_Check(answer)) {
-        PyErr_SetString(PyExc_TypeError, "resolve() has to return (owner, address, parameters)");
+        PyErr_SetString(PyExc_TypeError, "resolve() has to return (owner, address, context, parameters)");
         goto done;
     }
-    if (!PyArg_ParseTuple(answer, "OO!O!", &owner, &PyLong_Type, &address,
+    if (!PyArg_ParseTuple(answer, "OO!O!O!", &owner, &PyLong_Type, &address, &PyLong_Type, &place,
                           &PyArray_Type, &parameters)) {
         goto done;
     }
@@ -223,6 +228,10 @@ target_of(KernelCall *self, int with_optional)
         if (!PyErr_Occurred()) {
             PyErr_SetString(PyExc_ValueError, "the address of a kernel is 0");
         }
+        goto done;
+    }
+    const void *context = PyLong_AsVoidPtr(place);
+    if (context == NULL && PyErr_Occurred()) {
         goto done;
     }
     Shape shape = {1, {PyArray_SIZE((PyArrayObject *)parameters)}};
@@ -236,7 +245,7 @@ target_of(KernelCall *self, int with_optional)
         PyErr_NoMemory();
         goto done;
     }
-    *target = (Target){(Kernel)start, Py_NewRef(owner),
+    *target = (Target){(Kernel)start, context, Py_NewRef(owner),
                        (PyArrayObject *)Py_NewRef(parameters), shape};
     if (!atomic_compare_exchange_strong(&self->targets[with_optional], &known, target)) {
         free_target(target);  /* another thread, or a call inside of resolve(), was first */
@@ -294,7 +303,7 @@ run(KernelCall *self, const Target *target, PyObject *const *given)
     }
     arrays[inputs] = PyArray_DATA(target->parameters);
     arrays[inputs + 1] = PyArray_DATA((PyArrayObject *)output);
-    if (target->kernel(arrays) != 0) {
+    if (target->kernel(arrays, target->context) != 0) {
         Py_CLEAR(output);
     }
     return output;
@@ -452,6 +461,68 @@ call_bound(PyObject *callable, PyObject *const *Py_UNUSED(arguments), size_t nar
     }
     PyObject *result = compute(self, given);
     return result != NULL || PyErr_Occurred() ? result : call_general(self, NULL, 0, NULL);
+}
+
+/* ---- tapes ---------------------------------------------------------------------------------- */
+
+/* How the code of a tape begins, see ros2_rnea/kernels/taped.py; its data follow. */
+typedef struct {
+    uint32_t sizes[RNEA_INPUTS];  /* of the arrays, 0 where a call has none; they are the bits of */
+    rnea_tape tape;               /* tape.inputs, too */
+} TapeKernel;
+
+/* A Kernel for many states; it needs no GIL. */
+static int64_t
+run_rows(int64_t count, double **arrays, const void *context)
+{
+    const TapeKernel *kernel = context;
+    const rnea_tape *tape = &kernel->tape;
+    const rnea_model model = {.bytes = context};
+    const double *inputs[RNEA_INPUTS] = {NULL};
+    for (unsigned i = 0; i < RNEA_INPUTS; i++) {
+        if (tape->inputs >> i & 1u) {
+            inputs[i] = *arrays++;
+        }
+    }
+    double *output = *arrays;
+    double *registers = PyMem_RawMalloc(tape->registers * sizeof(double));
+    int64_t status = registers == NULL;  /* without memory the general function says so */
+    for (int64_t row = 0; row < count && status == 0; row++) {
+        const rnea_inputs given = {
+            inputs[0], inputs[1], inputs[2], inputs[3], inputs[4], inputs[5]};
+        status = rnea_run(&model, tape, &given, registers, output);
+        output += (size_t)tape->rows * tape->columns;
+        for (unsigned i = 0; i < RNEA_INPUTS - 1; i++) {  /* all rows have the same parameters */
+            inputs[i] += inputs[i] == NULL ? 0 : kernel->sizes[i];
+        }
+    }
+    PyMem_RawFree(registers);
+    return status;
+}
+
+static int64_t
+run_one(double **arrays, const void *context)
+{
+    return run_rows(1, arrays, context);
+}
+
+/* Check the code of a tape, and return its address: the context of its functions. */
+static PyObject *
+tape_address(PyObject *Py_UNUSED(module), PyObject *code)
+{
+    if (!PyBytes_CheckExact(code)) {
+        PyErr_SetString(PyExc_TypeError, "the code of a tape has to be bytes");
+        return NULL;
+    }
+    const TapeKernel *kernel = (const TapeKernel *)PyBytes_AS_STRING(code);
+    size_t size = (size_t)PyBytes_GET_SIZE(code);
+    const char *error = size < sizeof(TapeKernel) ? "they are too few" : rnea_check(
+        kernel, size, &kernel->tape, sizeof(TapeKernel), kernel->sizes);
+    if (error != NULL) {
+        PyErr_SetString(PyExc_ValueError, error);
+        return NULL;
+    }
+    return PyLong_FromVoidPtr((void *)kernel);
 }
 
 /* ---- the type ------------------------------------------------------------------------------- */
@@ -626,11 +697,23 @@ static PyType_Spec kernel_call_spec = {
     .slots = kernel_call_slots,
 };
 
+static PyMethodDef module_methods[] = {
+    {"tape_address", tape_address, METH_O, "Check the code of a tape, and return its address."},
+    {NULL, NULL, 0, NULL},
+};
+
 static int
 module_exec(PyObject *module)
 {
     import_array1(-1);
     if (PyModule_AddIntConstant(module, "CONVENTION", CONVENTION) < 0) {
+        return -1;
+    }
+    PyObject *functions = Py_BuildValue("{s:N,s:N}", "one", PyLong_FromVoidPtr((void *)run_one),
+                                        "rows", PyLong_FromVoidPtr((void *)run_rows));
+    int is_added = PyModule_AddObjectRef(module, "TAPE_FUNCTIONS", functions);
+    Py_XDECREF(functions);
+    if (is_added < 0) {
         return -1;
     }
     PyObject *type = PyType_FromModuleAndSpec(module, &kernel_call_spec, NULL);
@@ -657,6 +740,7 @@ static struct PyModuleDef module_definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "ros2_rnea.kernels._call",
     .m_doc = "Calls of kernels from Python, as machine code.",
+    .m_methods = module_methods,
     .m_slots = module_slots,
 };
 

@@ -15,6 +15,9 @@
 from ros2_rnea.kernels.call import PythonKernelCall
 
 CONVENTION: int
+TAPE_FUNCTIONS: dict[str, int]
+
+def tape_address(code: bytes) -> int: ...
 
 # The same class in C.
 class KernelCall(PythonKernelCall): ...

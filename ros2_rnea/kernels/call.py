@@ -47,20 +47,28 @@ _FLOAT64 = np.dtype(np.float64)
 _READABLE = 0x1 | 0x100  # NumPy's flags C_CONTIGUOUS and ALIGNED
 _WRITEABLE = _READABLE | 0x400
 
-_One = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)  # holds the GIL
-_Rows = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
-_RowsReleasing = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+_ONE = ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+_ROWS = ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+_One = ctypes.PYFUNCTYPE(*_ONE)  # holds the GIL
+_Rows = ctypes.PYFUNCTYPE(*_ROWS)
+_RowsReleasing = ctypes.CFUNCTYPE(*_ROWS)
 
 
 class Kernel(Protocol):
-    """A kernel's machine code, such as :class:`ros2_rnea.kernels.machine.Loaded`."""
+    """
+    A kernel, such as :class:`.machine.Loaded` and :class:`.taped.LoadedTape`.
+
+    :ivar context: the address that its functions take after all other arguments.
+    """
+
+    context: int
 
     def address(self, name: str) -> int:
         """Return where a function starts; the address is valid while this object exists."""
 
 
-Target = tuple[object, int, Array]
-"""The owner of a kernel's machine code, the kernel's start address, and its parameter array."""
+Target = tuple[object, int, int, Array]
+"""The owner of a kernel's memory, the address of its function and its context, and parameters."""
 
 Resolve = Callable[[bool], Target]
 """Returns the target of calls with or without the optional input; it may have to compile it."""
@@ -159,13 +167,13 @@ class PythonKernelCall:
         return output if done else None
 
     def _resolved(self, with_optional: bool) -> tuple[Function, Array]:
-        owner, address, parameters = self._resolve(with_optional)
-        kernel: Any = _One(address)
-        kernel.owner = owner
-        return kernel, parameters
+        owner, address, context, parameters = self._resolve(with_optional)
+        function: Any = _One(address)
+        function.owner = owner
+        return lambda arrays: function(arrays, context), parameters
 
 
-CONVENTION = 1
+CONVENTION = 2
 """
 Version of the call of a kernel: the arguments of KernelCall and of the machine code.
 
@@ -176,6 +184,9 @@ other modules, and is found next to these, is then not used.
 EXTENSION_ERROR = ''
 """The reason why calls are not machine code; empty where they are."""
 
+EXTENSION: Any = None
+"""The extension in C; None where it cannot be used."""
+
 KernelCall: Any
 try:
     from ros2_rnea.kernels import _call
@@ -183,7 +194,7 @@ try:
         raise ImportError(
             f'{_call.__name__} was built for another version: it has the calling convention '
             f'{found}, and this version needs {CONVENTION}')
-    KernelCall = _call.KernelCall
+    EXTENSION, KernelCall = _call, _call.KernelCall
 except ImportError as error:
     KernelCall = PythonKernelCall
     EXTENSION_ERROR = str(error)
@@ -305,5 +316,4 @@ def _pointers(arrays: Sequence[Array]) -> ctypes.Array:
 def _function(kernel: Kernel, name: str, kind: type) -> Function:
     """Return a function of a kernel's for ctypes, which keeps the kernel alive."""
     function = kind(kernel.address(name))
-    function.kernel = kernel
-    return function
+    return lambda *arguments: function(*arguments, kernel.context)

@@ -15,13 +15,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
 import os
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-import numpy as np
-from ros2_rnea.dynamics.quantity_definition import Quantity
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import call, machine
 from ros2_rnea.kernels.compiled import (
@@ -30,8 +27,8 @@ from ros2_rnea.kernels.compiled import (
     say_once,
     what_is_not_used,
 )
-from ros2_rnea.kernels.python import PythonKernels
-from ros2_rnea.kernels.tracing import KernelSpec, Variant
+from ros2_rnea.kernels.robot_kernels import Kernels
+from ros2_rnea.kernels.taped import TapeKernels
 from ros2_rnea.model.tree import Tree
 
 VARIABLE = 'ROS2_RNEA_ENGINE'
@@ -42,12 +39,13 @@ class Engine(Enum):
     """
     How the dynamics of a robot is computed; the results are equal except for rounding.
 
-    COMPILED: by machine code for this robot, which needs llvmlite.  PYTHON: by Python's text for
-    this robot.  TEXTBOOK: by the algorithms as they stand in ``dynamics/``, step by step.
+    COMPILED: by machine code for this robot, which needs llvmlite.  TAPE: by a list of operations
+    for this robot, which needs the extension in C.  TEXTBOOK: by the algorithms as they stand in
+    ``dynamics/``, step by step.
     """
 
     COMPILED = 'compiled'
-    PYTHON = 'python'
+    TAPE = 'tape'
     TEXTBOOK = 'textbook'
 
 
@@ -65,36 +63,6 @@ class Compilation(NamedTuple):
     total: int
 
 
-class Kernels(Protocol):
-    """The kernels of one robot, made when they are first asked for."""
-
-    def successor(self) -> Kernels:
-        """Return kernels of the same tree, for a robot that takes the place of another one."""
-
-    def one(
-            self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
-            ) -> Callable[..., bool]:
-        """Return a function ``f(*inputs, output) -> done`` for one state."""
-
-    def rows(
-            self, quantity: Quantity, variant: Variant, parameters: np.ndarray,
-            ) -> Callable[..., bool]:
-        """Return a function for many states: all arrays but the parameters have rows of states."""
-
-    def cached(self, spec: KernelSpec) -> bytes | None:
-        """Return what :meth:`code` does if nothing has to be compiled for it; else None."""
-
-    def code(self, spec: KernelSpec) -> bytes:
-        """Return a kernel in a form that another process can load."""
-
-    def load(self, spec: KernelSpec, code: bytes) -> None:
-        """
-        Load what :meth:`code` of the same robot returned in another process.
-
-        :raises CompilerError: where it is no code, or that of another kernel.
-        """
-
-
 def engine_of(wish: Engine | str | None) -> Engine:
     """
     Return the engine that a user asks for, or the fastest that is available.
@@ -105,8 +73,8 @@ def engine_of(wish: Engine | str | None) -> Engine:
     if wish is None:
         if machine.available():
             return Engine.COMPILED
-        say_once(_WITHOUT_LLVMLITE)
-        return Engine.PYTHON
+        say_once(_without_llvmlite())
+        return Engine.TEXTBOOK if call.EXTENSION_ERROR else Engine.TAPE
     try:
         engine = Engine(wish)
     except ValueError as error:
@@ -114,7 +82,12 @@ def engine_of(wish: Engine | str | None) -> Engine:
         raise ArgumentError(f'the engine is {wish!r}; there are {names}') from error
     if engine is Engine.COMPILED and not machine.available():
         raise ArgumentError(
-            "the engine 'compiled' needs llvmlite, which is not installed; 'python' does not")
+            "the engine 'compiled' needs llvmlite, which is not installed; 'tape' and 'textbook' "
+            'do not')
+    if engine is Engine.TAPE and call.EXTENSION_ERROR:
+        raise ArgumentError(
+            "the engine 'tape' needs the extension in C, without which ros2_rnea was installed "
+            f"({call.EXTENSION_ERROR}); 'textbook' does not")
     return engine
 
 
@@ -122,8 +95,8 @@ def kernels_of(tree: Tree, engine: Engine) -> Kernels | None:
     """Return the factory of a robot's kernels; None for the textbook, which has none."""
     if engine is Engine.TEXTBOOK:
         return None
-    if engine is Engine.PYTHON:
-        return PythonKernels(tree)
+    if engine is Engine.TAPE:
+        return TapeKernels(tree)
     for text in what_is_not_used(cache()):
         say_once(text)
     if call.EXTENSION_ERROR:
@@ -140,13 +113,18 @@ def reason_for_slow_calls() -> str:
     if os.environ.get(VARIABLE):
         return ''
     if not machine.available():
-        return _WITHOUT_LLVMLITE
+        return _without_llvmlite()
     return _without_extension() if call.EXTENSION_ERROR else ''
 
 
-_WITHOUT_LLVMLITE = (
-    'llvmlite is not installed: robots are computed in Python, hundreds of times slower; install '
-    'it as python3-numba or with pip')
+def _without_llvmlite() -> str:
+    if not call.EXTENSION_ERROR:
+        return ('llvmlite is not installed: robots are computed as tapes, several times '
+                'slower; install it as python3-numba or with pip')
+    return ('llvmlite is not installed, nor is the extension in C of ros2_rnea: robots are '
+            'computed in Python, a thousand times slower; install llvmlite as python3-numba or '
+            'with pip, or, with a C compiler, Python.h and NumPy, ros2_rnea again '
+            f'({call.EXTENSION_ERROR})')
 
 
 def _without_extension() -> str:

@@ -17,9 +17,10 @@ The graph as LLVM's text: for one state, and for many as the rows of matrices.
 Both functions take an array of pointers, to the inputs in the order of the trace and then to the
 output, all of float64 and contiguous::
 
-    i64 one(double** arguments)
-    i64 rows(i64 count, double** arguments)      count is at least the width of the target
+    i64 one(double** arguments, i8* context)
+    i64 rows(i64 count, double** arguments, i8* context)
 
+The count is at least the width of the target.  The context is for other kernels, see ``call.py``.
 They return 0, or 1 where a number was beyond its bound.  ``one`` has read all inputs before it
 writes, and does not write if it returns 1, so the output may be one of the inputs.  The output of
 ``rows`` must not overlap them, and means nothing if ``rows`` returns 1.
@@ -57,6 +58,7 @@ INSTRUCTIONS = {ADD: 'fadd', SUBTRACT: 'fsub', MULTIPLY: 'fmul', DIVIDE: 'fdiv'}
 TRIGONOMETRY = (SINE, COSINE)
 
 ARGUMENTS = pointer(DOUBLES)
+CONTEXT = pointer('i8')
 OUTPUT = 'output'
 
 
@@ -72,7 +74,7 @@ def one(trace: Trace, target: Target) -> str:
     text.lines += [f'  br i1 {writer.outside}, label %refused, label %within', 'within:']
     for place, result in enumerate(results):
         text.store(result, arrays[OUTPUT], place)
-    return _module(text, f'i64 @one({ARGUMENTS} %arguments)', [
+    return _module(text, f'i64 @one({ARGUMENTS} %arguments, {CONTEXT} %context)', [
         *text.lines, '  ret i64 0', 'refused:', '  ret i64 1'])
 
 
@@ -100,7 +102,7 @@ def rows(trace: Trace, target: Target) -> str:
 
     writer = _Operations(trace.graph, text, read)
     columns.write(writer.all_of(trace))
-    return _module(text, f'i64 @rows(i64 %count, {ARGUMENTS} %arguments)', [
+    return _module(text, f'i64 @rows(i64 %count, {ARGUMENTS} %arguments, {CONTEXT} %context)', [
         *text.lines,
         f'  %outside_so_far = or i1 %outside, {writer.outside}',
         f'  %next = add i64 %row, {width}',

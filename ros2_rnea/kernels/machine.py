@@ -87,6 +87,8 @@ AARCH64 = Target('aarch64-unknown-linux-gnu', 'generic', '+neon')
 class Loaded:
     """Machine code in memory; its addresses are valid while this object exists."""
 
+    context = 0  # it needs none
+
     def __init__(self, engine: llvm.ExecutionEngine) -> None:
         self._engine = engine
         self._addresses: dict[str, int] = {}

@@ -28,7 +28,6 @@ from ros2_rnea.dynamics.regressor import inertial_parameters
 from ros2_rnea.dynamics.terms import TERMS
 from ros2_rnea.errors import ArgumentError, CompilerError, did_you_mean
 from ros2_rnea.kernels.call import check_array, Target
-from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Compilation, Kernels
 from ros2_rnea.kernels.tracing import KernelSpec, Variant
 from ros2_rnea.model.tree import Tree
@@ -81,8 +80,6 @@ class Evaluator:
         shape = quantity.shape(self.tree)
         gravity_of_call = self._parameters.gravity if gravity is None else gravity
         with BatchArguments(self.tree, gravity_of_call, **vectors) as call:
-            if not isinstance(self._kernels, CompiledKernels):  # those look themselves
-                call.check_quaternions()
             forces = call.body_forces(f_ext)
             result = call.output(shape, out)
             if self._kernels is not None:
@@ -95,11 +92,11 @@ class Evaluator:
 
     def call(self, quantity: Quantity, general: Function) -> Function | None:
         """
-        Return what computes a quantity for one state by machine code; None without that.
+        Return what computes a quantity for one state by its kernel; None for the textbook.
 
-        :param general: called where machine code cannot compute; see :class:`.PythonKernelCall`.
+        :param general: called where a kernel cannot compute; see :class:`.PythonKernelCall`.
         """
-        if not isinstance(self._kernels, CompiledKernels):
+        if self._kernels is None:
             return None
         return self._kernels.call(
             quantity, functools.partial(self._target, self._kernels, quantity), general)
@@ -111,7 +108,7 @@ class Evaluator:
         :param arrays: the inputs, the wrenches if there are any, and the output; see
             :meth:`check_arrays`.
         """
-        if not isinstance(self._kernels, CompiledKernels):
+        if self._kernels is None:
             return general
         return self._kernels.bound(
             quantity, arrays, functools.partial(self._target, self._kernels, quantity), general)
@@ -133,7 +130,7 @@ class Evaluator:
                      (tree.nq,) if name == 'q' else (tree.nv,))
             check_array(name, array, shape, is_output)
 
-    def _target(self, kernels: CompiledKernels, quantity: Quantity, wrenches: bool) -> Target:
+    def _target(self, kernels: Kernels, quantity: Quantity, wrenches: bool) -> Target:
         variant = self.variant._replace(wrenches=wrenches)
         return kernels.target(quantity, variant, self._parameters.values)
 

@@ -194,7 +194,7 @@ class Robot(Observables):
 
         :param names: of methods, as for :meth:`compile`.
         :param on_compile: called before each compilation; not for a kernel from the cache.
-        :return: object files, or bytecode of the engine ``python``; empty for ``textbook``, which
+        :return: object files, or tapes of the engine ``tape``; empty for ``textbook``, which
             has no kernels.
         """
         return self._evaluator.code(_quantities(names), on_compile)
@@ -203,8 +203,7 @@ class Robot(Observables):
         """
         Use what :meth:`machine_code` of the same robot returned, on this machine.
 
-        It is run, so it must come from a process that is trusted, and that has the same version of
-        Python.
+        It is run, so it must come from a process that is trusted.
 
         :param names: the methods that it was asked for.
         :param code: all that it returned, in the same order.

@@ -100,8 +100,8 @@ def test_source_archive_carries_what_is_compiled(tmp_path: Path):
                    check=True, capture_output=True)
     with tarfile.open(tmp_path / 'ros2_rnea-0.1.0.tar.gz') as archive:
         names = {name.partition('/')[2] for name in archive.getnames()}
-    assert {'ros2_rnea/kernels/_call.c', 'ros2_rnea/kernels/_call.pyi', 'ros2_rnea/export/tape.c',
-            'ros2_rnea/export/tape.h', 'setup.py', 'package.xml',
+    assert {'ros2_rnea/kernels/_call.c', 'ros2_rnea/kernels/_call.pyi', 'ros2_rnea/kernels/tape.c',
+            'ros2_rnea/kernels/tape.h', 'setup.py', 'package.xml',
             'pyproject.toml', 'ros2_rnea/robots/robot.py', 'config/inverse_dynamics.yaml'} <= names
 
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from math import sqrt
 
 import numpy as np
-from paired_robots import needs_llvmlite
+from paired_robots import needs_extension, needs_llvmlite
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.friction import friction_slope, joint_friction, SIGN_WIDTH
@@ -117,7 +117,8 @@ def by_the_formula(rate):
 
 
 @pytest.mark.parametrize('engine', [
-    'textbook', 'python', pytest.param('compiled', marks=needs_llvmlite)])
+    'textbook', pytest.param('tape', marks=needs_extension),
+    pytest.param('compiled', marks=needs_llvmlite)])
 def test_identified_friction_is_the_formula_s_in_all_engines(engine):
     robot, without = Robot(arm(**LAW), engine=engine), Robot(arm(damping=0.0))
     rates = np.array([[rate, 1.0] for rate in SPEEDS])

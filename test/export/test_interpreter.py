@@ -42,7 +42,7 @@ import numpy as np
 import pytest
 from ros2_rnea.export import model_file
 from ros2_rnea.export.model_file import encoded
-from ros2_rnea.export.tape import evaluate
+from ros2_rnea.kernels.tape import evaluate
 
 STATES = 50
 """For each of twenty robots."""
@@ -114,7 +114,7 @@ def test_interpreter_needs_libm_alone_and_has_no_variable(tmp_path):
     needed = {name for name, kind in found.items() if kind == 'U'}
     assert needed <= LIBM | {'memcmp', 'memcpy', 'strcmp'}
     assert {name for name, kind in found.items() if kind == 'T'} == {
-        'rnea_load', 'rnea_find', 'rnea_run', 'rnea_text'}
+        'rnea_load', 'rnea_check', 'rnea_find', 'rnea_run', 'rnea_text'}
     assert {*found.values()} <= set('UTtrR')  # no data that could be written
 
 

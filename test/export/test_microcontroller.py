@@ -32,7 +32,7 @@ import pytest
 from repository import ROOT
 from ros2_rnea.export.c_code import c_files, Style
 from ros2_rnea.export.model_file import encoded
-from ros2_rnea.export.tape import evaluate, INPUTS
+from ros2_rnea.kernels.tape import evaluate, INPUTS
 
 SUPPORT = ROOT / 'test' / 'support' / 'cortex_m'
 COMPILER, EMULATOR = 'arm-none-eabi-gcc', 'qemu-system-arm'

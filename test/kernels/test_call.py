@@ -274,7 +274,7 @@ class Resolving:
     """Resolves as it is told, and counts how often."""
 
     def __init__(self, kernel, parameters):
-        self.target = kernel, kernel.address('one'), parameters
+        self.target = kernel, kernel.address('one'), kernel.context, parameters
         self.asked = []
         self.then = lambda: None
 
@@ -372,9 +372,11 @@ def test_arrays_are_checked_after_a_conversion_that_reshapes_them(call, arrays):
 
 
 @pytest.mark.parametrize('answer', [
-    None, 1, (), (1, 2), ('owner', 'address', np.ones(1)), ('owner', 0, np.ones(1)),
-    ('owner', 1, [1.0]), ('owner', 1, np.ones(2, int)), ('owner', 1, np.ones((2, 2))),
-    ('owner', 1, np.ones(4)[::2]), ('owner', 1 << 80, np.ones(1))])
+    None, 1, (), (1, 2), ('owner', 1, np.ones(1)), ('owner', 'address', 0, np.ones(1)),
+    ('owner', 0, 0, np.ones(1)), ('owner', 1, 0, [1.0]), ('owner', 1, 0, np.ones(2, int)),
+    ('owner', 1, 0, np.ones((2, 2))), ('owner', 1, 0, np.ones(4)[::2]),
+    ('owner', 1 << 80, 0, np.ones(1)), ('owner', 1, 'context', np.ones(1)),
+    ('owner', 1, None, np.ones(1)), ('owner', 1, 1 << 80, np.ones(1))])
 def test_wrong_target_is_refused(extension, resolve, arrays, answer):
     resolve.target = answer
     call = extension(NAMES, SHAPES, 2, resolve, general)

@@ -156,7 +156,7 @@ def test_call_keeps_the_kernel_and_frees_it(call_type, arrays, parameters):
 def test_call_keeps_the_kernel_of_its_first_call(call_type, arrays, parameters):
     q, qd, out = arrays
     kernel = tiny_kernel()
-    kept, targets = weakref.ref(kernel), [(kernel, kernel.address('one'), parameters)]
+    kept, targets = weakref.ref(kernel), [(kernel, kernel.address('one'), 0, parameters)]
     call = call_type(NAMES, SHAPES, 2, lambda _: targets.pop(), general)
     call(q, qd, out=out)
     del kernel
@@ -175,7 +175,7 @@ def test_first_call_of_the_loser_of_a_race_is_freed(extension, kernel, arrays):
         if len(depth) < 3:
             depth.append(0)
             calls[0](q, qd)
-        return kernel, kernel.address('one'), parameters
+        return kernel, kernel.address('one'), 0, parameters
 
     depth, calls = [], []
     calls.append(extension(NAMES, SHAPES, 2, resolve, general))

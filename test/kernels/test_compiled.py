@@ -39,8 +39,9 @@ from ros2_rnea.errors import CompilerError
 from ros2_rnea.kernels import compiled, machine
 from ros2_rnea.kernels.cache import ObjectCache
 from ros2_rnea.kernels.code_version import code_version
-from ros2_rnea.kernels.compiled import CompiledKernels, signature, SOURCES
-from ros2_rnea.kernels.python import PythonKernels
+from ros2_rnea.kernels.compiled import CompiledKernels
+from ros2_rnea.kernels.robot_kernels import signature, SOURCES, VERSION
+from ros2_rnea.kernels.taped import TapeKernels
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.description import (
     Inertial,
@@ -291,8 +292,8 @@ def test_tree_from_another_process_takes_its_code(description):
     tree = build_tree(description)
     theirs = pickle.loads(pickle.dumps(tree))
     assert signature(theirs) == signature(tree)
-    for kernels in (CompiledKernels, PythonKernels):
-        ours, other = (Robot(each, engine='python', kernels=kernels(each))
+    for kernels in (CompiledKernels, TapeKernels):
+        ours, other = (Robot(each, kernels=kernels(each))
                        for each in (tree, theirs))
         ours.load_machine_code(['friction'], other.machine_code('friction'))
 
@@ -386,7 +387,7 @@ def test_cpu_and_versions_are_in_the_key(full_cache, monkeypatch):
 def test_version_changes_with_each_module_that_kernels_are_made_by(tmp_path):
     package = tmp_path / 'ros2_rnea'
     shutil.copytree(ROOT / 'ros2_rnea', package, ignore=shutil.ignore_patterns('__pycache__'))
-    assert code_version(package, SOURCES) == compiled.VERSION
+    assert code_version(package, SOURCES) == VERSION
     (package / 'kernels' / 'one' / 'more').mkdir(parents=True)
     for name in ('spatial', 'kernels/llvm', 'kernels/sine', 'model/reduction', 'dynamics/rnea',
                  'kernels/one/__init__', 'kernels/one/writer', 'kernels/one/more/__init__',
@@ -413,7 +414,7 @@ def test_package_installed_as_bytecode_alone_compiles_robots(tmp_path):
         env={**os.environ, 'XDG_CACHE_HOME': str(tmp_path), 'PYTHONPATH': str(tmp_path)})
     assert result.returncode == 0, result.stderr
     version = code_version(package, SOURCES)
-    assert version != compiled.VERSION
+    assert version != VERSION
     (package / 'dynamics' / 'rnea.pyc').write_bytes(b'something else')
     assert code_version(package, SOURCES) != version
 

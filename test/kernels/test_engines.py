@@ -28,11 +28,13 @@ from ros2_rnea.kernels import call, compiled, engines, machine
 from ros2_rnea.kernels.cache import ObjectCache
 from ros2_rnea.kernels.compiled import CompiledKernels
 from ros2_rnea.kernels.engines import Engine, engine_of, kernels_of, VARIABLE
-from ros2_rnea.kernels.python import PythonKernels
+from ros2_rnea.kernels.taped import TapeKernels
 from small_robots import ARM
 
-KINDS = {Engine.COMPILED: CompiledKernels, Engine.PYTHON: PythonKernels,
+KINDS = {Engine.COMPILED: CompiledKernels, Engine.TAPE: TapeKernels,
          Engine.TEXTBOOK: type(None)}
+needs_extension = pytest.mark.skipif(
+    call.EXTENSION_ERROR != '', reason='the extension is not built here')
 needs_llvmlite = pytest.mark.skipif(not machine.available(), reason='llvmlite is not installed')
 
 
@@ -49,6 +51,11 @@ def without_llvmlite(monkeypatch):
 
 
 @pytest.fixture
+def without_extension(monkeypatch):
+    monkeypatch.setattr(call, 'EXTENSION_ERROR', "No module named 'ros2_rnea.kernels._call'")
+
+
+@pytest.fixture
 def no_wish(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
 
@@ -62,6 +69,7 @@ def said(caplog):
 # --- wishes
 
 @needs_llvmlite
+@needs_extension
 @pytest.mark.parametrize('engine', Engine)
 def test_wish_is_an_engine_its_name_or_the_environments(engine, monkeypatch):
     assert engine_of(engine) is engine_of(engine.value) is engine
@@ -71,7 +79,7 @@ def test_wish_is_an_engine_its_name_or_the_environments(engine, monkeypatch):
 
 @needs_llvmlite
 def test_argument_counts_more_than_the_environment(monkeypatch):
-    monkeypatch.setenv(VARIABLE, 'python')
+    monkeypatch.setenv(VARIABLE, 'textbook')
     assert Robot.from_urdf(ARM, engine='compiled').engine is Engine.COMPILED
 
 
@@ -84,9 +92,9 @@ def test_without_a_wish_robots_are_compiled(no_wish, monkeypatch, value, caplog)
     assert said(caplog) == []
 
 
-@pytest.mark.parametrize('wish', ['fast', 'Compiled', 3])
+@pytest.mark.parametrize('wish', ['fast', 'Compiled', 'python', 3])
 def test_unknown_engine_is_refused_with_those_that_there_are(wish, monkeypatch):
-    with pytest.raises(ArgumentError, match=f"{wish!r}; there are 'compiled', 'python', 'textb"):
+    with pytest.raises(ArgumentError, match=f"{wish!r}; there are 'compiled', 'tape', 'textb"):
         engine_of(wish)
     if isinstance(wish, str):
         monkeypatch.setenv(VARIABLE, wish)
@@ -103,8 +111,7 @@ def test_engine_has_its_kernels(engine, kind):
 # --- without the extension
 
 @needs_llvmlite
-def test_that_calls_are_made_from_python_is_said_once(no_wish, monkeypatch, caplog):
-    monkeypatch.setattr(call, 'EXTENSION_ERROR', "No module named 'ros2_rnea.kernels._call'")
+def test_that_calls_are_made_from_python_is_said_once(no_wish, without_extension, caplog):
     for _ in range(3):
         Robot.from_urdf(ARM, engine='compiled')
     message, = said(caplog)
@@ -122,23 +129,42 @@ def test_extension_of_another_version_is_not_used(monkeypatch, found):
     spec = importlib.util.spec_from_file_location('call_again', call.__file__)
     again = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(again)
-    assert again.KernelCall is again.PythonKernelCall
+    assert again.KernelCall is again.PythonKernelCall and again.EXTENSION is None
     assert f'convention {found}' in again.EXTENSION_ERROR
 
 
 # --- without llvmlite
 
-def test_without_llvmlite_python_computes_and_it_is_said_once(no_wish, without_llvmlite, caplog):
+@needs_extension
+def test_without_llvmlite_tapes_compute_and_it_is_said_once(no_wish, without_llvmlite, caplog):
     for _ in range(3):
-        assert Robot.from_urdf(ARM).engine is Engine.PYTHON
+        assert Robot.from_urdf(ARM).engine is Engine.TAPE
     message, = said(caplog)
-    assert 'llvmlite is not installed' in message and 'pip' in message
+    assert 'llvmlite is not installed: ' in message and 'pip' in message
+    assert 'tapes' in message and message == engines.reason_for_slow_calls()
+
+
+def test_with_neither_the_textbook_computes_and_it_is_said_once(
+        no_wish, without_llvmlite, without_extension, caplog):
+    for _ in range(3):
+        assert Robot.from_urdf(ARM).engine is Engine.TEXTBOOK
+    message, = said(caplog)
+    assert 'llvmlite is not installed, nor ' in message and 'pip' in message
+    assert 'C compiler' in message and "No module named 'ros2_rnea.kernels._call'" in message
+    assert message == engines.reason_for_slow_calls()
+
+
+def test_tapes_without_the_extension_are_refused(without_extension, caplog):
+    with pytest.raises(ArgumentError, match="'tape' needs the extension in C.*kernels._call'"):
+        engine_of('tape')
+    assert engine_of('textbook') is Engine.TEXTBOOK
+    assert said(caplog) == []
 
 
 def test_compiled_without_llvmlite_is_refused(without_llvmlite, caplog):
     with pytest.raises(ArgumentError, match="'compiled' needs llvmlite"):
         engine_of('compiled')
-    assert engine_of('python') is Engine.PYTHON
+    assert engine_of('textbook') is Engine.TEXTBOOK
     assert said(caplog) == []
 
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from ros2_rnea.kernels.graph import Graph, Symbol
-from ros2_rnea.kernels.python import source, VOCABULARY
+from ros2_rnea.kernels.tape import evaluate as evaluate_tape, tape_of
 from ros2_rnea.kernels.tracing import Trace
 
 KINDS = [float, np.float64, np.float32, int, Fraction]
@@ -200,12 +200,11 @@ def evaluate(expression, x, kind=float):
 
 
 def by_graph(expression, x, kind):
-    """Return the value of an expression by way of the graph and the Python that it becomes."""
+    """Return the value of an expression by way of the graph and the tape that it becomes."""
     graph = Graph()
-    output, _ = evaluate(expression, graph.inputs('x', 3), kind)
-    namespace = dict(VOCABULARY)
-    exec(source(Trace(graph, (('x', 3),), (output,), (1,), ())), namespace)
-    return namespace['kernel'](x)[0]
+    output, _ = evaluate(expression, graph.inputs('q', 3), kind)
+    tape = tape_of('drawn', Trace(graph, (('q', 3),), (output,), (1,), ()))
+    return evaluate_tape(tape, {'q': x})[0]
 
 
 STATES = st.tuples(*[st.integers(-16, 16).map(lambda n: n / 8.0)] * 3)

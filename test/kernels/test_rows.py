@@ -75,7 +75,7 @@ def test_arrays_that_do_not_suit_are_refused(kernel, parameters, call, place):
 
 
 WAITING = """
-define i64 @rows(i64 %n, DOUBLES* %arrays) nounwind {
+define i64 @rows(i64 %n, DOUBLES* %arrays, DOUBLES %context) nounwind {
 start:
   %parameters.data = load DOUBLES, DOUBLES* %arrays
   br label %wait

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS
 from ros2_rnea.errors import DescriptionError
-from ros2_rnea.kernels.compiled import signature
+from ros2_rnea.kernels.robot_kernels import signature
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,

@@ -105,7 +105,7 @@ def test_other_data_comes_back_as_it_was():
     findings = tuple(audit(parse_urdf(heavy), heavy, ()))
     source = Source(heavy, ('tool',), strict=True, payload_links=('tool',))
     large = os.urandom(3_000_000)
-    message = {'findings': findings, 'source': source, 'engine': Engine.PYTHON, 'large': large}
+    message = {'findings': findings, 'source': source, 'engine': Engine.TAPE, 'large': large}
     assert sent_and_received(message) == message and findings
 
 

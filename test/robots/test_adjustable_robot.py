@@ -26,11 +26,11 @@ from drawn_robots import assert_close, cases, eighths, for_drawn, inertials, SET
 from example_robots import example_urdf
 from hypothesis import given, settings, strategies as st
 import numpy as np
-from paired_robots import needs_llvmlite
+from paired_robots import needs_extension, needs_llvmlite, QUICK_ENGINE
 import pytest
 from ros2_rnea import AdjustableRobot, ArgumentError, Engine, RneaError, Robot
 from ros2_rnea.dynamics.quantities import METHODS
-from ros2_rnea.kernels import compiled, python
+from ros2_rnea.kernels import compiled, taped
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robots.adjustable_robot import ADJUSTABLE, OPTIONAL
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -110,7 +110,8 @@ def compare(case, robot, expected):
 
 
 @for_drawn(changed_robots())
-@pytest.mark.parametrize('engine', [Engine.TEXTBOOK, Engine.PYTHON], ids=lambda e: e.value)
+@pytest.mark.parametrize('engine', [
+    Engine.TEXTBOOK, pytest.param(Engine.TAPE, marks=needs_extension)], ids=lambda e: e.value)
 def test_changes_make_the_robot_built_with_those_numbers(engine, drawn):
     case, changes = drawn
     compare(case, *adjusted(case, changes, engine))
@@ -135,7 +136,7 @@ def test_a_real_robot_after_changes_has_pinocchios_efforts():
     changed = text.replace('damping="0.003"', 'damping="0.5"').replace(
         '</robot>', stone + '</robot>')
     oracle = pinocchio_oracle.PinocchioOracle(changed)
-    robot = AdjustableRobot.of(Robot.from_urdf(text, engine='python'), ['panda_hand'])
+    robot = AdjustableRobot.of(Robot.from_urdf(text, engine=QUICK_ENGINE), ['panda_hand'])
     robot.set_joint_parameters('damping', {f'panda_joint{n}': 0.5 for n in range(1, 8)})
     robot.set_payload('stone', 'panda_hand', replace(STONE, origin=Pose((0.1, 0.2, 0.3))))
     robot.set_gravity((1.0, -2.0, 9.0))
@@ -164,7 +165,7 @@ def change_all(robot, value):
 
 def test_a_change_traces_and_compiles_nothing(robot, monkeypatch):
     before = robot.inverse_dynamics(*STATE)
-    for module in (compiled, python):
+    for module in (compiled, taped):
         monkeypatch.setattr(module, 'trace', None)
     change_all(robot, 3.0)
     assert np.min(np.abs(robot.inverse_dynamics(*STATE) - before)) > 1e-3
@@ -260,8 +261,9 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(robot, change, said
     assert (robot.tree, robot.payloads) == before[1:]
 
 
+@needs_extension
 def test_unprepared_friction_is_refused_and_costs_nothing():
-    start = Robot.from_urdf(ARM, engine='python')
+    start = Robot.from_urdf(ARM, engine='tape')
     arm, prepared = AdjustableRobot.of(start), AdjustableRobot.of(start, (), ['friction_offset'])
     assert arm.optional_parameters == () and prepared.optional_parameters == ('friction_offset',)
     with pytest.raises(ArgumentError, match="not prepared for.*'friction_offset'.*none.*optional"):

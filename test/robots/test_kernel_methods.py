@@ -38,7 +38,7 @@ from ros2_rnea.dynamics.quantities import METHODS
 from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.kernels.call import KernelCall
 from ros2_rnea.kernels.compiled import CompiledKernels
-from ros2_rnea.kernels.python import PythonKernels
+from ros2_rnea.kernels.taped import TapeKernels
 from ros2_rnea.robots.evaluator import Evaluator
 from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, link, robot
 
@@ -324,7 +324,7 @@ def test_robots_are_gone_when_nobody_refers_to_them(engine, no_garbage_collector
             arm.bound = bound  # an object may keep what is bound to it
 
     def alive():
-        kinds = Robot, Doubled, Evaluator, CompiledKernels, PythonKernels
+        kinds = Robot, Doubled, Evaluator, CompiledKernels, TapeKernels
         return sum(type(each) in kinds for each in gc.get_objects())
 
     before = alive()

@@ -32,7 +32,7 @@ from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.dynamics.quantities import LINK_JACOBIAN
 from ros2_rnea.dynamics.quantity_definition import Quantity, WRENCHES
 from ros2_rnea.export.model import Model, model_of, quantities_of, traces_of
-from ros2_rnea.export.tape import INPUTS
+from ros2_rnea.kernels.tape import INPUTS
 from ros2_rnea.kernels.tracing import Trace
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.robots.adjustable_robot import ADJUSTABLE, OPTIONAL
@@ -40,7 +40,7 @@ from small_robots import ARM, ARM_WITH_GRIPPER, FREE_FLYER, ROVER
 
 Array = np.ndarray
 
-TAPE_C = PACKAGE / 'export' / 'tape.c'
+TAPE_C = PACKAGE / 'kernels' / 'tape.c'
 
 COMPILERS = ('gcc', 'clang')
 WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wdouble-promotion', '-Werror')

@@ -19,14 +19,18 @@ import numpy as np
 import pytest
 from ros2_rnea import Engine, Robot
 from ros2_rnea.dynamics.quantities import BY_NAME
-from ros2_rnea.kernels import machine
+from ros2_rnea.kernels import call, machine
 from ros2_rnea.model.description import Inertial, Pose
 from small_robots import ARM_WITH_GRIPPER
 
 needs_llvmlite = pytest.mark.skipif(not machine.available(), reason='llvmlite is not installed')
+needs_extension = pytest.mark.skipif(
+    call.EXTENSION_ERROR != '', reason='the extension is not built here')
 ENGINES = [
-    Engine.PYTHON,
+    pytest.param(Engine.TAPE, marks=needs_extension),
     pytest.param(Engine.COMPILED, marks=needs_llvmlite)]
+QUICK_ENGINE = Engine.TEXTBOOK if call.EXTENSION_ERROR else Engine.TAPE
+"""What computes many states soonest where nothing shall be compiled."""
 for_each_engine = pytest.mark.parametrize('engine', ENGINES, ids=lambda engine: engine.value)
 
 STATE = np.array([0.3, -0.4, 0.2]), np.array([0.5, 0.6, -0.7]), np.array([0.7, 0.8, 0.9])

@@ -26,7 +26,7 @@ TOO_LARGE = 1e9
 """Of q's first number; above, the kernel does nothing and says so."""
 
 _TEXT = """
-define i64 @one(DOUBLES* %arrays) nounwind {
+define i64 @one(DOUBLES* %arrays, DOUBLES %context) nounwind {
   %q = getelementptr DOUBLES, DOUBLES* %arrays, i64 0
   %qd = getelementptr DOUBLES, DOUBLES* %arrays, i64 1
   %parameters = getelementptr DOUBLES, DOUBLES* %arrays, i64 2
@@ -61,7 +61,7 @@ refuse:
   ret i64 1
 }
 
-define i64 @rows(i64 %n, DOUBLES* %arrays) nounwind {
+define i64 @rows(i64 %n, DOUBLES* %arrays, DOUBLES %context) nounwind {
 start:
   %row = alloca DOUBLES, i64 4
   %parameters = getelementptr DOUBLES, DOUBLES* %arrays, i64 2
@@ -95,7 +95,7 @@ array.next:
   br i1 %more, label %array, label %row.call
 
 row.call:
-  %status = call i64 @one(DOUBLES* %row)
+  %status = call i64 @one(DOUBLES* %row, DOUBLES %context)
   %good = icmp eq i64 %status, 0
   br i1 %good, label %last, label %refuse
 
@@ -128,7 +128,7 @@ NAMES = ('q', 'qd', 'out')
 
 def call_of(call_type, kernel, parameters, general, shapes=SHAPES, bound=None):
     """Return a call of the kernel, by either of the types."""
-    target = kernel, kernel.address('one'), parameters
+    target = kernel, kernel.address('one'), kernel.context, parameters
     return call_type(NAMES, shapes, 2, lambda _: target, general, bound)
 
 
@@ -159,5 +159,6 @@ def expected(q, qd, factor):
 def call_one(kernel, *arrays):
     """Call a kernel without any check."""
     pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
-    one = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(kernel.address('one'))
-    return one(pointers)
+    one = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
+        kernel.address('one'))
+    return one(pointers, kernel.context)

@@ -83,18 +83,19 @@ def code_of(trace, function='one', target=None):
 def one_of(trace, target=None):
     """Return a function of arrays, the output last, that returns the kernel's status."""
     kernel = machine.load(code_of(trace, 'one', target))
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(kernel.address('one'))
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(
+        kernel.address('one'))
     function.kernel = kernel  # keeps it alive
-    return lambda *arrays: function(_pointers(arrays))
+    return lambda *arrays: function(_pointers(arrays), None)
 
 
 def rows_of(trace, target=None):
     """Return the same for many rows; it takes their count from the output."""
     kernel = machine.load(code_of(trace, 'rows', target))
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)(
-        kernel.address('rows'))
+    function = ctypes.CFUNCTYPE(
+        ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(kernel.address('rows'))
     function.kernel = kernel
-    return lambda *arrays: function(len(arrays[-1]), _pointers(arrays))
+    return lambda *arrays: function(len(arrays[-1]), _pointers(arrays), None)
 
 
 def _pointers(arrays):

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 from ros2_rnea import AdjustableRobot, Robot
 from ros2_rnea.export.model_file import decoded
-from ros2_rnea.export.tape import evaluate
+from ros2_rnea.kernels.tape import evaluate
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.commands.export.__main__ import main

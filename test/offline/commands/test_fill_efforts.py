@@ -21,6 +21,7 @@ import subprocess
 import sys
 
 import numpy as np
+from paired_robots import QUICK_ENGINE
 import pytest
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory
 from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
@@ -437,7 +438,7 @@ def test_of_many_joints_the_picture_shows_the_most_loaded(tmp_path):
     count = picture.MAX_JOINTS + 3
     model = Robot.from_urdf(robot(
         '<link name="l0"/>', *(link(f'l{i + 1}', 0.1) for i in range(count)),
-        *(joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count))), engine='python')
+        *(joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(count))), engine=QUICK_ENGINE)
     rest = (0.0,) * count
     filled = fill_efforts(model, model.joint_names, Plan(
         model.joint_names, [Waypoint(0.0, rest), Waypoint(1.0, (0.1,) * count)]))

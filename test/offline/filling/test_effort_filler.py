@@ -24,6 +24,7 @@ from example_robots import example_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
+from paired_robots import QUICK_ENGINE
 import pytest
 from ros2_rnea.errors import ArgumentError, TrajectoryError
 from ros2_rnea.offline.filling.densifier import FINEST
@@ -124,7 +125,7 @@ def test_a_robot_of_a_hundred_joints_is_filled():
     model = Robot.from_urdf(robot(
         '<link name="l0"/>', *(link(f'l{i + 1}', 0.2) for i in range(count)),
         *(joint(f'j{i}', f'l{i}', f'l{i + 1}', axis='0 1 0' if i % 2 else '0 0 1', effort=500)
-          for i in range(count))), engine='python')
+          for i in range(count))), engine=QUICK_ENGINE)
     rest = np.zeros(count)
     plan = Plan(model.joint_names, [
         Waypoint(0.0, rest, rest), Waypoint(2.0, np.linspace(0.01, 0.1, count), rest)])

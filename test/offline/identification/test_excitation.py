@@ -19,6 +19,7 @@ from dataclasses import replace
 from math import inf
 
 import numpy as np
+from paired_robots import QUICK_ENGINE
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
@@ -35,7 +36,7 @@ from ros2_rnea.offline.identification.motion_bounds import (  # noqa: E402
     Margins,
 )
 
-ARM_ROBOT = Robot.from_urdf(ARM, engine='python')  # eight times faster than the textbook
+ARM_ROBOT = Robot.from_urdf(ARM, engine=QUICK_ENGINE)
 ARM_JOINTS = ('shoulder', 'elbow')
 ARM_BOUNDS = (JointBounds(-3.0, 3.0, 2.0, 100.0), JointBounds(-3.0, 3.0, 2.0, 40.0))
 QUICK = excitation.ExcitationSettings(

@@ -41,7 +41,7 @@ def main():
     parser.add_argument('--states', type=int, default=STATES, help='for each robot and base')
     parser.add_argument('--robot', default='', help='only robots whose name contains this')
     parser.add_argument('--output', type=Path, help='docs/proof.rst; of a part, out/proof.rst')
-    parser.add_argument('--kernels', choices=['python', 'compiled'],
+    parser.add_argument('--kernels', choices=['tape', 'compiled'],
                         help='prove these in the place of the textbook; into out/proof.rst')
     arguments = parser.parse_args()
     os.environ['ROS2_RNEA_ENGINE'] = arguments.kernels or 'textbook'

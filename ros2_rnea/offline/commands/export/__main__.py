@@ -178,7 +178,7 @@ def _parser() -> argparse.ArgumentParser:
 Write the dynamics of a robot for programs without Python.
 
 As a model file (data), it is run by a small interpreter in C, tape.c, in the folder of this
-package's module ros2_rnea.export: no compiler and no URDF parser is needed, and the file has no
+package's module ros2_rnea.kernels: no compiler and no URDF parser is needed, and the file has no
 machine code.  With --c, it becomes C99 for this robot alone, two to four times as fast: a source
 and a header that need libm, for a microcontroller or a real-time loop.
 

@@ -25,11 +25,12 @@ A product that only one sum or difference needs is computed together with it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import numpy as np
 from ros2_rnea import spatial
 from ros2_rnea.dynamics.quantity_definition import WRENCHES
 from ros2_rnea.errors import ArgumentError
@@ -168,6 +169,57 @@ def evaluate(tape: Tape, inputs: Mapping[str, Sequence[Any]]) -> list[Any] | Non
         if value > bound or (nan and value != value):
             return None
     return [registers[place] for place in tape.outputs]
+
+
+# ---- as bytes -----------------------------------------------------------------------------------
+
+TAPE_FIELDS = ('name', 'rows', 'columns', 'inputs', 'loads', 'constants', 'guards', 'runs',
+               'operands', 'registers', 'data', 'unused')
+"""The whole numbers of the structure ``rnea_tape``, of 4 bytes each."""
+
+GUARD = np.dtype([('bound', '<f8'), ('register', '<u4'), ('nan', '<u4')])
+WORD = np.dtype('<u2')
+
+
+def tape_record(name: int, tape: Tape, data: int = 0) -> tuple[int, ...]:
+    """
+    Return the numbers of ``TAPE_FIELDS``.
+
+    :param name: the place of its name among the texts.
+    :param data: the place of its data among the bytes.
+    """
+    return (name, *tape.shape, bits_of(tape.inputs), len(tape.loads), len(tape.constants),
+            len(tape.guards), len(tape.runs),
+            sum(OPERANDS[run.kind] * len(run.operands) for run in tape.runs), tape.registers,
+            data, 0)
+
+
+def bits_of(inputs: Iterable[str]) -> int:
+    """Return a number with a bit for each of these inputs."""
+    return sum(1 << INPUTS.index(array) for array in inputs)
+
+
+def tape_data(tape: Tape) -> bytes:
+    """Return the data of a tape in a file: numbers of 8 bytes, and then words of 2."""
+    words = [
+        *((INPUTS.index(load.array), load.place) for load in tape.loads),
+        *((run.kind, len(run.operands)) for run in tape.runs),
+        tape.outputs,
+        *(operation for run in tape.runs for operation in run.operands)]
+    return padded(b''.join((
+        np.array(tape.constants, '<f8').tobytes(),
+        np.array([(g.bound, g.register, g.nan) for g in tape.guards], GUARD).tobytes(),
+        np.array([word for group in words for word in group], WORD).tobytes())))
+
+
+def aligned(size: int) -> int:
+    """Return the next multiple of 8."""
+    return -(-size // 8) * 8
+
+
+def padded(content: bytes) -> bytes:
+    """Return content with zeros after it, up to a multiple of 8 bytes."""
+    return content.ljust(aligned(len(content)), b'\0')
 
 
 # ---- from a trace to a tape ---------------------------------------------------------------------

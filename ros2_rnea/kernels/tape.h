@@ -103,6 +103,14 @@ typedef struct rnea_model {
  */
 const char *rnea_load(const void *bytes, size_t size, rnea_model *model);
 
+/*
+ * Checks a tape in other bytes, as rnea_load does.  begin: where its data may start at the earliest;
+ * sizes: how many numbers each array of rnea_inputs has.  Returns NULL, or what is wrong with it in
+ * words.  To run it afterwards, a model needs its `bytes` alone.
+ */
+const char *rnea_check(const void *bytes, size_t size, const rnea_tape *tape, uint32_t begin,
+                       const uint32_t *sizes);
+
 /* Returns the tape of a quantity, such as "gravity" or "jacobian of tool0", or NULL. */
 const rnea_tape *rnea_find(const rnea_model *model, const char *quantity);
 
@@ -110,6 +118,8 @@ const rnea_tape *rnea_find(const rnea_model *model, const char *quantity);
 const char *rnea_text(const rnea_model *model, uint32_t place);
 
 /* ---- Running ---------------------------------------------------------------------------------- */
+
+#define RNEA_INPUTS 6u /* arrays that tapes read */
 
 /* What tapes read; what a tape does not read may be NULL. */
 typedef struct rnea_inputs {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-/* See tape.h.  All checks are in rnea_load, so that rnea_run needs none. */
+/* See tape.h.  All checks are in rnea_load and rnea_check, so that rnea_run needs none. */
 
 #include "tape.h"
 
@@ -25,7 +25,7 @@
 #error "tape.c reads numbers in place, which needs a little-endian machine"
 #endif
 
-#define INPUTS 6u
+#define INPUTS RNEA_INPUTS
 #define CHECKED_FROM 16u /* where the part of the file starts that the checksum is of */
 
 enum {
@@ -49,9 +49,9 @@ typedef struct {
   const uint16_t *loads, *runs, *outputs, *operands;
 } parts;
 
-static parts parts_of(const rnea_model *model, const rnea_tape *tape) {
+static parts parts_of(const unsigned char *bytes, const rnea_tape *tape) {
   parts part;
-  part.constants = (const double *)(const void *)(model->bytes + tape->data);
+  part.constants = (const double *)(const void *)(bytes + tape->data);
   part.guards = (const guard *)(const void *)(part.constants + tape->constants);
   part.loads = (const uint16_t *)(const void *)(part.guards + tape->guards);
   part.runs = part.loads + 2 * (size_t)tape->loads;
@@ -80,25 +80,23 @@ static const void *inside(const rnea_header *header, const rnea_section *section
   return (const unsigned char *)header + section->offset;
 }
 
-/* begin: where the data of the tape may start; the place after them is returned in it. */
-static const char *check_tape(
-    const rnea_model *model, const rnea_tape *tape, uint32_t *begin) {
-  const rnea_header *header = model->header;
-  const uint32_t sizes[INPUTS] = {
-      header->nq, header->nv, header->nv, header->nv, 6 * header->bodies.count,
-      header->values.count};
+/* Returns how many bytes the data of a tape need. */
+static uint64_t size_of(const rnea_tape *tape) {
+  return 8 * (uint64_t)tape->constants + 16 * (uint64_t)tape->guards +
+      2 * (2 * (uint64_t)tape->loads + 2 * (uint64_t)tape->runs +
+           (uint64_t)tape->rows * tape->columns + tape->operands);
+}
+
+const char *rnea_check(const void *bytes, size_t size, const rnea_tape *tape, uint32_t begin,
+                       const uint32_t *sizes) {
   const uint64_t outputs = (uint64_t)tape->rows * tape->columns;
-  const uint64_t needed =
-      8 * (uint64_t)tape->constants + 16 * (uint64_t)tape->guards +
-      2 * (2 * (uint64_t)tape->loads + 2 * (uint64_t)tape->runs + outputs + tape->operands);
   uint32_t i, operation, operand, next, used = 0;
   parts part;
-  if (tape->name >= header->text.count || tape->data % 8 || tape->data > header->size ||
-      outputs > header->size || needed > header->size - tape->data)
+  if ((uintptr_t)bytes % 8 || tape->data % 8 || tape->data > size || outputs > size ||
+      size_of(tape) > size - tape->data)
     return "a tape of the model file is not inside of it";
-  if (tape->data < *begin) return "the tapes of the model file are not one after the other";
-  *begin = tape->data + (uint32_t)needed;
-  part = parts_of(model, tape);
+  if (tape->data < begin) return "the tapes of the model file are not one after the other";
+  part = parts_of((const unsigned char *)bytes, tape);
   for (i = 0; i < tape->loads; ++i) {
     const uint16_t array = part.loads[2 * i], place = part.loads[2 * i + 1];
     if (array >= INPUTS || !(tape->inputs >> array & 1u) || place >= sizes[array])
@@ -128,6 +126,7 @@ static const char *check_tape(
 const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
   const rnea_header *header = (const rnea_header *)bytes;
   uint32_t i, texts, finite = 0, nan = 0, end = 0;
+  uint32_t sizes[INPUTS];
   if (!bytes || (uintptr_t)bytes % 8) return "the bytes of the model file are not aligned to 8";
   if (size < sizeof *header || memcmp(header->magic, "RNEAMODL", 8))
     return "this is no model file of ros2_rnea";
@@ -182,11 +181,18 @@ const char *rnea_load(const void *bytes, size_t size, rnea_model *model) {
          parameter->count != (uint64_t)parameter->width * header->bodies.count))
       return "a parameter of the model file is not among its values";
   }
+  sizes[0] = header->nq;
+  sizes[1] = sizes[2] = sizes[3] = header->nv;
+  sizes[4] = 6 * header->bodies.count;
+  sizes[5] = header->values.count;
   model->registers = 0;
   for (i = 0; i < header->tapes.count; ++i) {
-    const char *error = check_tape(model, &model->tapes[i], &end);
+    const rnea_tape *tape = &model->tapes[i];
+    const char *error = rnea_check(bytes, size, tape, end, sizes);
     if (error) return error;
-    if (model->registers < model->tapes[i].registers) model->registers = model->tapes[i].registers;
+    if (tape->name >= texts) return "a tape of the model file is not inside of it";
+    end = tape->data + (uint32_t)size_of(tape);
+    if (model->registers < tape->registers) model->registers = tape->registers;
   }
   return NULL;
 }
@@ -209,7 +215,7 @@ const rnea_tape *rnea_find(const rnea_model *model, const char *quantity) {
 
 int rnea_run(const rnea_model *model, const rnea_tape *tape, const rnea_inputs *inputs,
              double *registers, double *output) {
-  const parts part = parts_of(model, tape);
+  const parts part = parts_of(model->bytes, tape);
   const double *const arrays[INPUTS] = {
       inputs->q, inputs->qd, inputs->qdd, inputs->tau, inputs->f_ext, inputs->parameters};
   const size_t outputs = (size_t)tape->rows * tape->columns;
