@@ -32,7 +32,6 @@ import numpy as np
 from ros2_rnea.dynamics.quantity_definition import DynamicsInputs, Quantity, WRENCHES
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.export.model import meaning, Model
-from ros2_rnea.kernels.tape import INPUTS
 from ros2_rnea.kernels.graph import (
     ADD,
     CONSTANT,
@@ -47,6 +46,7 @@ from ros2_rnea.kernels.graph import (
     SUBTRACT,
     Symbol,
 )
+from ros2_rnea.kernels.tape import INPUTS
 from ros2_rnea.kernels.tracing import PARAMETERS, Trace
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.spatial import Force, Vector

@@ -24,8 +24,8 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics.quantities import FORWARD_DYNAMICS
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.kernels import tape as tapes
-from ros2_rnea.kernels.tape import evaluate, Kind, Load, Run, Tape, tape_of
 from ros2_rnea.kernels.graph import Graph
+from ros2_rnea.kernels.tape import evaluate, Kind, Load, Run, Tape, tape_of
 from ros2_rnea.kernels.tracing import Guard, Trace
 from small_robots import FREE_FLYER
 
