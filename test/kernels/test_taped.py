@@ -189,9 +189,15 @@ def test_a_damaged_word_is_not_run(kernels, code, part, error):
 
 def test_a_cut_tape_is_not_run(kernels, code):
     identity = code[code.index(b'kernel_'):]
-    for size in (0, 8, 71, 72, 80, len(code) - len(identity) - 8):
+    for size in (8, 71, 72, 80, len(code) - len(identity) - 8):
         with pytest.raises(CompilerError, match='bytes are no tape: '):
             kernels.load(SPEC, code[:size] + identity)
+
+
+def test_fewer_bytes_than_the_header_are_not_read(code):
+    for size in (0, 1, HEADER.itemsize - 1):
+        with pytest.raises(CompilerError, match=f'{size} bytes are no tape: they are too few'):
+            LoadedTape(code[:size])
 
 
 @pytest.mark.parametrize('code', [None, 3, 'text', bytearray(80)])
