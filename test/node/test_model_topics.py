@@ -27,7 +27,7 @@ from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.export.model import OF_CONTROLLER
 from ros2_rnea.export.model_file import checksum_of, decoded
-from ros2_rnea.export.tape import evaluate
+from ros2_rnea.kernels.tape import evaluate
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
 from ros2_rnea.node.models.model_building import Payload
