@@ -301,7 +301,7 @@ def test_with_older_interfaces_the_node_goes_on_and_says_so(bench, monkeypatch, 
     arm.answer(['shoulder', 'elbow'], STATE['q'])
     arm.poll()
     assert arm.node.unexpected_errors == 0
-    assert 'the topics ~/model and ~/model_parameters are missing' in capfd.readouterr().err
+    assert '~/model_parameters and compensated_joints are missing' in capfd.readouterr().err
 
 
 def configured(**arguments):

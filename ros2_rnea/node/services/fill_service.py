@@ -21,7 +21,7 @@ from time import monotonic, sleep
 
 from rclpy.serialization import deserialize_message, serialize_message
 from ros2_rnea.control.policy import Policy
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, shortened
 from ros2_rnea.node.bounds import MAX_FILLED_POINTS
 from ros2_rnea.node.services.background_services import (
     BackgroundService,
@@ -94,7 +94,7 @@ class FillService:
         why = self._why_twice(filled)
         if why:
             response.success, response.trajectory = False, JointTrajectory()
-            response.message = f'{why}: execute the trajectory without efforts'
+            response.message = shortened(f'{why}: execute the trajectory without efforts')
         return response
 
     def _context(self, policy: Policy) -> tuple[FillContext, bool]:

@@ -41,8 +41,9 @@ except ImportError:
     IS_DEFINED = False
 
 MISSING = (
-    'the topics ~/model and ~/model_parameters are missing, because the package '
-    'ros2_rnea_interfaces is not installed or is too old; everything else works. Build it again')
+    'the topics ~/model, ~/model_parameters and compensated_joints are missing, because the '
+    'package ros2_rnea_interfaces is not installed or is too old; everything else works. Build it '
+    'again')
 
 PERIOD = 0.02
 """Period at which the node looks whether parameters of the model have changed [s]."""
