@@ -57,6 +57,7 @@ from ros2_rnea.node.inverse_dynamics_node import InverseDynamicsNode
 from ros2_rnea.node.models import configuration
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
 from ros2_rnea.node.topics.serialized_states import MAX_LAYOUT_BYTES, StateReader
+from ros2_rnea_interfaces.msg import CompensatedJoints
 from sensor_msgs.msg import Imu, JointState, Joy
 from small_robots import ARM
 from std_msgs.msg import Float64MultiArray, String
@@ -118,7 +119,8 @@ def gives(arm, topic, message):
     data = message if isinstance(message, bytes) else serialize_message(message)
     now = arm.node.clocks.now().ros.nanoseconds
     info = {'received_timestamp': now, 'source_timestamp': now}
-    arm.subscription(topic).callback(*((data,) if topic == 'robot_description' else (data, info)))
+    without_info = ('robot_description', 'compensated_joints')
+    arm.subscription(topic).callback(*((data,) if topic in without_info else (data, info)))
 
 
 def check(arm):
@@ -172,6 +174,10 @@ def wrench(frame):
     return message
 
 
+def compensated(joints):
+    return CompensatedJoints(controller='x', joints=names(joints))
+
+
 def described(attributes):
     more = ' '.join(f'a{i}="1"' for i in range(attributes))
     return String(data=ARM.replace('<robot ', f'<robot {more} ', 1))
@@ -205,6 +211,8 @@ INPUTS = {
     'a wrench beyond': ('wrench', lambda: wrench('w' * 10_000_000)),
     'many buttons': ('joy', lambda: Joy(buttons=[1] * 4_000)),
     'too many buttons': ('joy', lambda: Joy(buttons=[1] * 1_000_000)),
+    'many compensated joints': ('compensated_joints', partial(compensated, 1_300)),
+    'too many compensated joints': ('compensated_joints', partial(compensated, 1_000_000)),
     'a description of 150 000 attributes': ('robot_description', partial(described, 150_000)),
     'a description of 1500 joints': (
         'robot_description', lambda: String(data=chain(1500))),
@@ -231,11 +239,13 @@ def test_no_message_stops_the_cycle(arm, topic, message):
     ('joint_trajectory', lambda: bytes(bounds.MAX_TRAJECTORY_BYTES + 1),
      'it has 16777217 bytes; at most 16777216 are accepted'),
     ('wrench', lambda: wrench('w' * 20_000), 'it has 20068 bytes; at most 16384 are accepted'),
+    ('compensated_joints', partial(compensated, 3_000),
+     'it has 32013 bytes; at most 16384 are accepted'),
     ('robot_description', lambda: String(data=chain(201)),
      'the description has 201 joints that are not fixed; at most 200 are accepted'),
     ('robot_description', lambda: String(data='<' * 5_000_000),
      'the description has 5000009 bytes; at most 2097152 are accepted'),
-], ids=map(str, range(7)))
+], ids=map(str, range(8)))
 def test_too_large_inputs_are_refused_with_their_size_and_bound(arm, topic, message, refusal):
     gives(arm, topic, message())
     arm.until(lambda: arm.told(topic))
@@ -469,6 +479,7 @@ def test_every_input_is_measured_at_its_bound(arm):
         'imu': framed(Imu(), 'i' * 15_000),
         'joy': Joy(buttons=[1] * 4_000),
         'controller_state': controller_state(1000),
+        'compensated_joints': compensated(1_300),
     }
     topics = {each.topic_name.removeprefix('/robot/') for each in arm.node.subscriptions}
     assert topics == at_bound.keys()
