@@ -114,20 +114,26 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
     auto model = std::make_shared<const Model>(message.file);
     if (candidate_.model && candidate_.model->is_like(*model)) {  // of a node that started again
       checksum_ = model->checksum();
-      return take(std::vector<double>(
+      take(std::vector<double>(
           model->parameters(), model->parameters() + model->parameter_count()));
+      return take_parameters();
     }
     if (is_in_use_) throw Error(in_use);
     use(std::move(model));
+    take_parameters();
   } catch (const std::exception& error) {
     refuse("the model", error.what());
   }
 }
 
 void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message) {
-  if (!candidate_.model || checksum_ != message.model)
-    return refuse("parameters", "they are those of another model than the one in use");
-  take(message.values);
+  parameters_of_ = message;
+  take_parameters();
+}
+
+void ModelSource::take_parameters() {
+  // Those of a model that comes later, or was refused, wait: the topics have no common order.
+  if (candidate_.model && checksum_ == parameters_of_.model) take(parameters_of_.values);
 }
 
 void ModelSource::take(const std::vector<double>& values) {

@@ -83,6 +83,7 @@ class ModelSource {
   void use(std::shared_ptr<const Model> model);
   void take(const ros2_rnea_interfaces::msg::Model& message);
   void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
+  void take_parameters();
   void take(const std::vector<double>& values);
   void refuse(const std::string& what, const std::string& reason);
 
@@ -92,6 +93,7 @@ class ModelSource {
   std::mutex mutex_;  // of what follows, up to the empty line; the control loop only tries it
   Candidate candidate_;
   uint32_t checksum_ = 0;  // of the message whose model it is
+  ros2_rnea_interfaces::msg::ModelParameters parameters_of_;  // the last ones, of any model
   std::vector<double> values_;
   std::string refusal_;
 

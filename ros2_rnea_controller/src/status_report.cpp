@@ -43,6 +43,7 @@ StatusReport::StatusReport(
       node_, "/diagnostics", rclcpp::QoS(10));
   compensated_ = rclcpp::create_publisher<ros2_rnea_interfaces::msg::CompensatedJoints>(
       node_, "compensated_joints", rclcpp::QoS(1).reliable().transient_local());
+  report_joints(false);  // what a process before this one has said counts no more
   timer_ = node_.create_wall_timer(
       std::chrono::milliseconds(1000 / ticks_per_second), [this] { report(); });
 }
