@@ -112,7 +112,6 @@ bool ControlCore::start(const double* held) {
   is_stopping_ = false;
   fast_states_ = 0;
   law_change_ = unusable_for_ = share_ = 0.0;
-  watch_.restart();
   observer_.restart();
   if (!are_states_usable(0.0) || !compute()) return false;
   for (std::size_t i = 0; i < count(); ++i) {

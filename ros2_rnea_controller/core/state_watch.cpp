@@ -31,10 +31,6 @@ constexpr double longest = 0.02;   // between two readings of slow hardware [s]
 StateWatch::StateWatch(std::size_t joints)
     : q_(joints, std::numeric_limits<double>::quiet_NaN()), qd_(q_), way_(joints) {}
 
-void StateWatch::restart() {
-  std::fill(q_.begin(), q_.end(), std::numeric_limits<double>::quiet_NaN());
-}
-
 bool StateWatch::update(const double* q, const double* qd, double period) {
   bool are_usable = true;
   for (std::size_t i = 0; i < q_.size(); ++i) {

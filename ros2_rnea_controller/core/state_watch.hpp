@@ -30,9 +30,6 @@ class StateWatch {
  public:
   explicit StateWatch(std::size_t joints);
 
-  /// Forgets the last states.
-  void restart();
-
   /// Takes the states of a cycle, and returns whether they can be used.
   bool update(const double* q, const double* qd, double period);
 

@@ -116,15 +116,31 @@ TEST(Start, IsRefusedWithoutStatesAndPossibleLater) {
   EXPECT_FALSE(arm.core.start(arm.held.data()));
 }
 
+TEST(Start, IsRefusedWhileADriverRepeatsAVelocity) {
+  Arm arm(Mode::computed_torque);
+  arm.core.measured().qd = {0.5, 0.0};
+  EXPECT_FALSE(arm.run(200));
+  EXPECT_FALSE(arm.core.start(arm.held.data()));
+  arm.core.measured().qd = {0.0, 0.0};
+  EXPECT_TRUE(arm.core.start(arm.held.data()));
+}
+
 TEST(Start, EndsWhatWas) {
   Arm arm(Mode::computed_torque);
   arm.run(20);
   arm.follow(3.0, 0.0);
   arm.run();
   ASSERT_EQ(arm.core.state(), State::fault);
+  arm.follow(0.3, -0.5);
+  for (int i = 0; i < 3; ++i) {
+    arm.core.measured().qd[0] = 3.1 + 0.01 * i;
+    arm.run();
+  }
   ASSERT_TRUE(arm.core.start(arm.held.data()));
   EXPECT_EQ(arm.core.state(), State::gravity);
   EXPECT_EQ(arm.core.reason(), Reason::none);
+  arm.run();  // the second state that is too fast
+  EXPECT_EQ(arm.core.state(), State::tracking);
 }
 
 // ---- References --------------------------------------------------------------------------------
@@ -195,6 +211,12 @@ TEST(Reference, IsPassedOnToTheHardware) {
   arm.core.reference().velocity = {0.4, 0.0};
   arm.run();
   EXPECT_EQ(arm.core.command().position, (std::vector<double>{0.31, -0.5}));
+  EXPECT_EQ(arm.core.command().velocity, (std::vector<double>{0.4, 0.0}));
+  arm.core.measured().q[0] = nan_value;
+  arm.run();
+  EXPECT_EQ(arm.core.command().velocity, (std::vector<double>{0.0, 0.0}));
+  arm.core.measured().q[0] = 0.3;
+  arm.run();
   EXPECT_EQ(arm.core.command().velocity, (std::vector<double>{0.4, 0.0}));
   arm.core.reference().velocity[0] = nan_value;
   arm.run();
@@ -550,6 +572,11 @@ TEST(ControlCore, ObservesAPush) {
     Arm arm(settings, model);
     arm.run(1000);
     EXPECT_LT(largest_difference(arm.core.external_effort(), {0.0, 0.0}), 1e-6) << model;
+    if (arm.core.dynamics().hardware_adds()) {  // then the measured effort is none to rely on
+      arm.core.measured().effort = {1e3, 1e3};
+      arm.run(100);
+      EXPECT_LT(largest_difference(arm.core.external_effort(), {0.0, 0.0}), 1e-6) << model;
+    }
   }
   Settings settings = settings_of(Mode::gravity_compensation);
   settings.external_effort_gain = 50.0;
@@ -558,6 +585,9 @@ TEST(ControlCore, ObservesAPush) {
   arm.core.measured().effort[0] -= 3.0;
   arm.run(1000);
   EXPECT_LT(largest_difference(arm.core.external_effort(), {3.0, 0.0}), 1e-6);
+  arm.core.measured().q[0] = nan_value;
+  arm.run();
+  EXPECT_EQ(arm.core.external_effort(), (std::vector<double>{0.0, 0.0}));
 }
 
 TEST(ControlCore, ObservesNothingWhereAnotherLoopAddsAnUnknownEffort) {

@@ -59,11 +59,13 @@ TEST(StateWatch, AcceptsHardwareThatIsReadAtFiftyHertz) {
   EXPECT_LE(usable_cycles(10.0), 22);
 }
 
-TEST(StateWatch, ForgetsWhenItBeginsAnew) {
+TEST(StateWatch, AcceptsAgainWhatHasChanged) {
   StateWatch watch(1);
-  const double q = 0.5, qd = 2.0;
+  double q = 0.5;
+  const double qd = 2.0;
   while (watch.update(&q, &qd, 0.001)) continue;
-  watch.restart();
+  EXPECT_FALSE(watch.update(&q, &qd, 0.0));
+  q += 1e-9;
   EXPECT_TRUE(watch.update(&q, &qd, 0.001));
 }
 
