@@ -112,6 +112,7 @@ bool ControlCore::start(const double* held) {
   is_stopping_ = false;
   fast_states_ = 0;
   law_change_ = unusable_for_ = share_ = 0.0;
+  left_for_ = std::numeric_limits<double>::infinity();
   observer_.restart();
   if (!are_states_usable(0.0) || !compute()) return false;
   for (std::size_t i = 0; i < count(); ++i) {
@@ -164,12 +165,14 @@ bool ControlCore::update(const Request& request, double period) {
     return unusable_for_ <= settings_.state_timeout;
   }
   unusable_for_ = 0.0;
-  if (state_ != before) {
-    const bool begins_damping = state_ != State::tracking;
+  const bool was_tracking = before == State::tracking, is_tracking = state_ == State::tracking;
+  left_for_ = was_tracking ? 0.0 : left_for_ + period;
+  if (is_tracking != was_tracking) {
     hand_over_.sent() = command_.effort;
-    hand_over_.begin(needed_.data(), begins_damping ? fade_time : settings_.blend_time);
-  } else if (law_change_ > 0.0) {
-    hand_over_.begin_within(needed_.data(), law_change_);
+    hand_over_.begin(needed_.data(), is_tracking ? settings_.blend_time : fade_time);
+  } else if (law_change_ > 0.0 || state_ != before) {
+    // Between states that damp, the damping of the last one is not handed over.
+    hand_over_.begin_within(needed_.data(), state_ != before ? fade_time : law_change_);
   }
   law_change_ = 0.0;
   if (settings_.external_effort_gain > 0.0) observe(period);
@@ -253,7 +256,9 @@ void ControlCore::decide(const Request& request) {
 void ControlCore::follow() {
   const bool is_new = state_ != State::tracking, follows_motion = settings_.follows_motion();
   state_ = State::gravity;
-  if (!has_reference()) {
+  // What is handed over when references are lost has feedback in it.  It has to be over before
+  // they are followed again: with each loss there would be more of it.
+  if (!has_reference() || (is_new && left_for_ < fade_time)) {
     reason_ = Reason::no_reference;
   } else if (is_new && follows_motion && largest_error() > settings_.hold_tolerance) {
     reason_ = Reason::far_reference;

@@ -154,6 +154,7 @@ class ControlCore {
   int fast_states_ = 0;       // in succession
   uint32_t enabled_count_ = 0;
   double unusable_for_ = 0.0;  // [s]
+  double left_for_ = 0.0;      // since references were followed last [s]
   double share_ = 0.0;         // of the feedback that is sent, while it begins
 };
 

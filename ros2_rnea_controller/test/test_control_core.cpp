@@ -205,6 +205,19 @@ TEST(Reference, OfAnAbsurdAccelerationLeavesNothingBehind) {
   EXPECT_LT(largest_difference(arm.effort(), arm.gravity()), 1e-9);
 }
 
+TEST(Reference, ThatIsLostIsFollowedAgainWhenTheFormerEffortHasGone) {
+  Arm arm(Mode::computed_torque);
+  arm.run(20);
+  arm.follow(nan_value, 0.0);
+  arm.run();
+  arm.follow(0.3, -0.5);
+  arm.run(49);
+  EXPECT_EQ(arm.core.state(), State::gravity);
+  EXPECT_EQ(arm.core.reason(), Reason::no_reference);
+  arm.run(2);
+  EXPECT_EQ(arm.core.state(), State::tracking);
+}
+
 TEST(Reference, IsPassedOnToTheHardware) {
   Arm arm(Mode::feedforward);
   arm.follow(0.31, -0.5);
@@ -453,6 +466,22 @@ TEST(Enable, MakesNoStep) {
       EXPECT_LE(largest_difference(arm.effort(), before), rate * 0.001 + 1e-9);
       before = arm.effort();
     }
+  }
+}
+
+TEST(Enable, ThatChangesInEachCycleAddsNoDamping) {
+  Arm arm(Mode::gravity_compensation);
+  arm.run(600);
+  const std::vector<double> gravity = arm.gravity();
+  std::vector<double> damping(2);
+  const double slowing[2] = {-0.5 / 0.1, 0.0};
+  arm.core.dynamics().inertia(arm.core.measured().q.data(), slowing, damping.data());
+  arm.core.measured().qd = {0.5, 0.0};
+  for (int i = 0; i < 200; ++i) {
+    arm.request.is_enabled = i % 2;
+    arm.core.measured().q[0] += 1e-9;
+    arm.run();
+    EXPECT_LE(std::fabs(arm.effort()[0] - gravity[0]), 1.01 * std::fabs(damping[0]));
   }
 }
 

@@ -171,6 +171,16 @@ def test_a_reference_that_is_lost_in_motion_brakes_the_arm(arm, rate, library):
 
 
 @RATES
+@pytest.mark.parametrize('every', [2, 3, 10, 60])
+def test_a_reference_that_comes_and_goes_does_not_shake_the_arm(every, rate, library):
+    loop = loop_of(library, Mode.COMPUTED_TORQUE, rate)
+    loop.motion = lambda time: NOTHING if loop.cycle % every == 0 else SWUNG.at(time)
+    loop.run(3.0)
+    assert loop.record.largest_speed() < 1.2  # that of the motion is 1.0
+    assert loop.reasons.count(Reason.NO_REFERENCE) > 5
+
+
+@RATES
 def test_a_reference_that_jumps_far_is_a_fault_and_brakes_the_arm(rate, library):
     loop, begin = swung(library, rate, plant=Plant(ARM, viscous=LITTLE_FRICTION))
     loop.follow(START + 1.0)
