@@ -15,11 +15,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 from control_core import built
-from exported import missing
+from exported import missing, TAPE_C, WARNINGS
 import pytest
+from repository import ROOT
+
+CORE = ROOT / 'ros2_rnea_controller' / 'core'
 
 
 def ctest(folder, *arguments):
@@ -37,3 +41,14 @@ def test_tests_in_cpp_pass(build_folder):
     done = ctest(folder, '--output-on-failure')
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'NoAllocation' in done.stdout
+
+
+@pytest.mark.parametrize('compiler', ['g++', 'clang++'])
+def test_core_compiles_without_a_warning(compiler):
+    if shutil.which(compiler) is None:
+        missing(f'there is no {compiler} here')
+    done = subprocess.run(
+        [compiler, '-std=c++17', '-fsyntax-only', '-O2', '-Wshadow', *WARNINGS,
+         f'-I{TAPE_C.parent}', f'-I{CORE}', *sorted(CORE.glob('*.cpp'))],
+        capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
