@@ -40,6 +40,9 @@ from ros2_rnea.robots.robot import Robot
 PAYLOAD = 'payload'
 """The parameters of payloads: ten for each body, see :mod:`ros2_rnea.dynamics.regressor`."""
 
+LARGEST_GRAVITY = 100.0
+"""A bound above the gravity on any robot, also one that accelerates [m/s^2]."""
+
 EFFORT = 'Nm or N'
 
 QUANTITIES = {
@@ -235,8 +238,7 @@ def _parameters(
         ) -> Iterable[tuple[str, str, slice, int, tuple[float, float]]]:
     """Return name, unit, places, width and bounds of the parameters, in their order."""
     numbers = {number.name: number for number in JOINT_NUMBERS}
-    any_number = -inf, inf
-    yield GRAVITY_FIELD, 'm/s^2', layout.gravity, 0, any_number
+    yield GRAVITY_FIELD, 'm/s^2', layout.gravity, 0, (-LARGEST_GRAVITY, LARGEST_GRAVITY)
     for name in JOINT_PARAMETERS:
         number = numbers[name]
         bounds = -number.largest if number.is_signed else 0.0, number.largest
@@ -244,4 +246,4 @@ def _parameters(
     first, last = layout.payload(0), layout.payload(bodies - 1)
     width = first.stop - first.start
     payloads = slice(first.start, last.stop)  # empty where there is no body
-    yield PAYLOAD, 'kg, kg m, kg m^2', payloads, width, any_number
+    yield PAYLOAD, 'kg, kg m, kg m^2', payloads, width, (-inf, inf)

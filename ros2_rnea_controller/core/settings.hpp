@@ -48,7 +48,7 @@ struct Settings {
   double feedback_delay = 0.002;  ///< from a measurement until its effort acts, less a period [s]
   double blend_time = 0.5;        ///< of a hand-over [s]
   double braking_time = 0.1;      ///< time constant of braking [s]
-  double guiding_time = 1.0;      ///< the same in gravity_compensation [s]; 0: no damping
+  double guiding_time = 0.3;      ///< the same in gravity_compensation [s]; 0: no damping
   double state_timeout = 0.1;     ///< how long states may be unusable [s]
   double hold_tolerance = 0.1;    ///< from which a reference is followed [rad or m]
   double path_tolerance = 0.2;    ///< largest error of feedback [rad or m]

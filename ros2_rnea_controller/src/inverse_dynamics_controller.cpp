@@ -29,6 +29,7 @@ using controller_interface::InterfaceConfiguration;
 using controller_interface::interface_configuration_type;
 using controller_interface::return_type;
 
+constexpr double slow_enough = 0.05;  // to end a fault [rad/s or m/s]
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
@@ -95,11 +96,11 @@ CallbackReturn InverseDynamicsController::on_configure(const rclcpp_lifecycle::S
       "~/enable", [this](
                       std_srvs::srv::SetBool::Request::ConstSharedPtr request,
                       std_srvs::srv::SetBool::Response::SharedPtr response) {
-        take_request(*request);
-        response->success = true;
-        response->message = request->data
-                                ? "references are followed"
-                                : "the arm is braked: deactivate the controller when it rests";
+        const std::string reason = take_request(request->data);
+        response->success = reason.empty();
+        response->message = !reason.empty() ? reason
+                            : request->data ? "references are followed"
+                                            : "the arm is braked: deactivate it when it rests";
       });
   return CallbackReturn::SUCCESS;
 }
@@ -192,9 +193,13 @@ Settings InverseDynamicsController::settings() const {
   return settings;
 }
 
-void InverseDynamicsController::take_request(const std_srvs::srv::SetBool::Request& request) {
-  is_enabled_ = request.data;
-  if (request.data) ++enabled_count_;
+/// Returns why a request is refused; empty: it is not.
+std::string InverseDynamicsController::take_request(bool is_enabled) {
+  if (is_enabled && status_.state == State::fault && !(status_.fastest < slow_enough))
+    return "a fault is not ended while a joint moves: wait until the arm rests";
+  is_enabled_ = is_enabled;
+  if (is_enabled) ++enabled_count_;
+  return {};
 }
 
 // ---- Interfaces --------------------------------------------------------------------------------

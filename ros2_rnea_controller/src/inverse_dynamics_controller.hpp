@@ -56,7 +56,7 @@ class InverseDynamicsController : public controller_interface::ChainableControll
  private:
   Settings settings() const;
   std::vector<std::string> reference_names() const;
-  void take_request(const std_srvs::srv::SetBool::Request& request);
+  std::string take_request(bool is_enabled);
   void read_states();
   void read_references();
   void forget_references();

@@ -90,6 +90,7 @@ def test_layout_of_the_parameters_is_that_of_the_robot():
     by_name = {each.name: each for each in model.parameters}
     assert by_name['damping'].unit == 'Nm s/rad or N s/m'
     assert by_name['spring_reference'].unit == 'rad or m'
+    assert by_name['gravity'].bounds == (-100.0, 100.0)
     assert by_name['damping'].bounds == (0.0, 1e6)
     assert by_name['spring_reference'].bounds == (-np.inf, np.inf)
 
