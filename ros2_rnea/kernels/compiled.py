@@ -121,7 +121,7 @@ class CompiledKernels(Kernels):
         self._say_what_is_not_used()
         return code
 
-    def _load(self, code: bytes) -> machine.Loaded:
+    def _load(self, spec: KernelSpec, code: bytes) -> machine.Loaded:
         return machine.load(code)
 
     def _say_what_is_not_used(self) -> None:

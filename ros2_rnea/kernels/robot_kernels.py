@@ -166,11 +166,11 @@ class Kernels:
 
     def _keep(self, spec: KernelSpec, code: bytes) -> Kernel:
         """Load a kernel's code, or return the kernel that another thread has loaded first."""
-        loaded = self._load(code)
+        loaded = self._load(spec, code)
         loaded.address(spec.function)  # which is known from now on
         return self._loaded.setdefault(spec.name, loaded)
 
-    def _load(self, code: bytes) -> Kernel:
+    def _load(self, spec: KernelSpec, code: bytes) -> Kernel:
         """
         Return the kernel of its code.
 

@@ -21,7 +21,7 @@ of its arrays.  It is checked when it is loaded, so that the interpreter needs n
 from __future__ import annotations
 
 import logging
-from math import nan
+from math import nan, prod
 
 import numpy as np
 from ros2_rnea.dynamics.quantity_definition import Quantity
@@ -38,7 +38,7 @@ from ros2_rnea.kernels.tape import (
     tape_record,
     TapeGuard,
 )
-from ros2_rnea.kernels.tracing import KernelSpec, trace, Variant
+from ros2_rnea.kernels.tracing import arrays, input_size, KernelSpec, trace, Variant
 
 LOGGER = logging.getLogger('ros2_rnea')
 
@@ -92,12 +92,26 @@ class TapeKernels(Kernels):
         except ArgumentError as error:
             LOGGER.info(f'{error}: {self._tree.name!r} computes it without one, slower')
             tape = REFUSING
-        sizes = dict(traced.inputs)
+        sizes, inputs = self._inputs(spec)
         header = np.zeros((), HEADER)
-        header[:len(INPUTS)] = [sizes.get(name, 0) for name in INPUTS]
+        header[:len(INPUTS)] = sizes
         header[len(INPUTS):] = tape_record(0, tape, header.nbytes)
-        header[len(INPUTS) + TAPE_FIELDS.index('inputs')] = bits_of(sizes)
+        header[len(INPUTS) + TAPE_FIELDS.index('inputs')] = inputs
         return header.tobytes() + tape_data(tape) + self._symbol(spec).encode()
 
-    def _load(self, code: bytes) -> LoadedTape:
-        return LoadedTape(code)
+    def _load(self, spec: KernelSpec, code: bytes) -> LoadedTape:
+        loaded = LoadedTape(code)
+        header = np.frombuffer(code, HEADER, 1)[0].tolist()
+        tape = dict(zip(TAPE_FIELDS, header[len(INPUTS):]))
+        outputs = prod(spec.quantity.shape(self._tree))
+        if ((header[:len(INPUTS)], tape['inputs']) != self._inputs(spec)
+                or tape['rows'] * tape['columns'] not in (outputs, prod(REFUSING.shape))):
+            raise CompilerError(f'{len(code)} bytes are no tape: its arrays are not those of '
+                                f'{spec.quantity.name} of {self._tree.name!r}')
+        return loaded
+
+    def _inputs(self, spec: KernelSpec) -> tuple[list[int], int]:
+        """Return how many numbers each of ``INPUTS`` has in a call, and a bit for each of them."""
+        names = arrays(spec.quantity, spec.variant)
+        return ([input_size(self._tree, name) if name in names else 0 for name in INPUTS],
+                bits_of(names))

@@ -169,6 +169,22 @@ def test_a_damaged_tape_is_not_run(kernels, code, field, value):
         kernels.load(SPEC, header.tobytes() + code[header.nbytes:])
 
 
+@pytest.mark.parametrize('field, value', [
+    ('q', 3), ('f_ext', 12), ('values', 10**4), ('inputs', 63)])
+def test_a_tape_for_other_arrays_is_not_run(kernels, code, field, value):
+    header = np.frombuffer(code, HEADER, 1).copy()
+    header[0, FIELDS.index(field)] = value
+    LoadedTape(header.tobytes() + code[header.nbytes:])
+    with pytest.raises(CompilerError, match="not those of inverse_dynamics of 'arm'"):
+        kernels.load(SPEC, header.tobytes() + code[header.nbytes:])
+
+
+def test_a_tape_with_more_outputs_is_not_run(kernels, code):
+    other = kernels.code(SPEC._replace(quantity=METHODS['inverse_dynamics_derivatives']))
+    with pytest.raises(CompilerError, match="not those of inverse_dynamics of 'arm'"):
+        kernels.load(SPEC, other + code[code.index(b'kernel_'):])
+
+
 @pytest.mark.parametrize('part, error', [
     ('loads', 'no input'), ('runs', 'unknown operation'), ('outputs', 'returns no register'),
     ('operands', 'a register before it is written')])
