@@ -40,7 +40,6 @@ from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.situation import OLDEST_STATE
 from ros2_rnea.control.transitions import LONGEST_FADE
 from ros2_rnea.errors import ArgumentError, RneaError, shortened
-from ros2_rnea.kernels.engines import reason_for_slow_calls
 from ros2_rnea.node import monitor, parameters
 from ros2_rnea.node.bounds import (
     check_description_size,
@@ -71,6 +70,7 @@ from ros2_rnea.node.process import (
 )
 from ros2_rnea.node.services.change_services import ChangeServices
 from ros2_rnea.node.services.compute_services import Services
+from ros2_rnea.node.slow_engine import SlowEngine
 from ros2_rnea.node.timing.clock_steps import ClockSteps
 from ros2_rnea.node.timing.clocks import Clocks
 from ros2_rnea.node.timing.cycle_timers import CycleTimers
@@ -139,6 +139,7 @@ class InverseDynamicsNode(GuardedNode):
             self._receivers, lambda: self._configuration.refresh())
         self._compensating = CompensatingControllers(
             self, self._diagnostics, self._clocks.steady, self._on_compensation)
+        self._engine = SlowEngine(self._diagnostics, lambda: self._configuration.refresh())
         self._former = Migration(parameters.overrides(self))
         self._configuration = Configuration(
             self, self._diagnostics, self._clocks, self._cycle_timers, self._effort_publishers,
@@ -146,7 +147,6 @@ class InverseDynamicsNode(GuardedNode):
                 self._reason_to_send_nothing, self._controllers.may_reach_other_joints,
                 self._controllers.held_joints, lambda: self._compensating.joints))
         self.prepare()
-        self._diagnostics.notice('engine', reason_for_slow_calls())
         self._answers = Services(
             self, lambda: self.policy, self._clocks.steady,
             lambda cause: self._diagnostics.worker_exited('answers services', cause),
@@ -377,7 +377,7 @@ class InverseDynamicsNode(GuardedNode):
     def _reason_to_send_nothing(self, own: Mapping[str, Any]) -> str:
         """Return why no effort may be sent with values of parameters; empty where one may be."""
         return (self._former.error or self._controllers.reason_to_send_nothing(own)
-                or self._compensating.why_twice(own['joints']))
+                or self._engine.reason or self._compensating.why_twice(own['joints']))
 
     def _on_compensation(self) -> None:
         """Stop, or go on, where a controller compensates other joints than before."""
@@ -720,6 +720,7 @@ class InverseDynamicsNode(GuardedNode):
         for step in (
                 self._terms_publisher.poll, self._poll_external, self._model_publisher.poll,
                 self._inputs.poll, self._poll_configuration, self._poll_controllers,
+                self._poll_engine,
                 self._compensating.poll, self._report_compensation, self._poll_receivers,
                 self._poll_states, self._poll_policy, self._poll_clock):
             self.guarded(step)()
@@ -730,6 +731,9 @@ class InverseDynamicsNode(GuardedNode):
     def _poll_configuration(self) -> None:
         if self._configuration.has_begun and self._configuration.poll():
             self._receive_descriptions()
+
+    def _poll_engine(self) -> None:
+        self._engine.poll(self.policy)
 
     def _poll_controllers(self) -> None:
         if self._configuration.has_begun:

@@ -59,8 +59,8 @@ def check_drawn(check, *strategies, engine='', share_compiled=3):
     Call a function with what these strategies draw.
 
     A kernel takes tenths of a second to compile, and each drawn robot has its own.  It is written
-    from the graph that the Python engine executes for all of them, operation by operation, so
-    that few robots show all that the machine code may add.
+    from the graph whose tape is executed for all of them, operation by operation, so that few
+    robots show all that the machine code may add.
 
     :param engine: of the robots.
     :param share_compiled: which part of the examples is compiled: one of so many.
