@@ -493,7 +493,9 @@ run_rows(int64_t count, double **arrays, const void *context)
         status = rnea_run(&model, tape, &given, registers, output);
         output += (size_t)tape->rows * tape->columns;
         for (unsigned i = 0; i < RNEA_INPUTS - 1; i++) {  /* all rows have the same parameters */
-            inputs[i] += inputs[i] == NULL ? 0 : kernel->sizes[i];
+            if (inputs[i] != NULL) {
+                inputs[i] += kernel->sizes[i];
+            }
         }
     }
     PyMem_RawFree(registers);

@@ -54,7 +54,7 @@ INPUTS = ('q', 'qd', 'qdd', 'tau', WRENCHES, PARAMETERS)
 """The arrays that a tape may read; a tape names them by their place here."""
 
 MOST_REGISTERS = 1 << 16
-"""A register is named by 16 bits."""
+"""A register is named by 16 bits, and so is a place of an input."""
 
 
 class Kind(IntEnum):
@@ -242,7 +242,7 @@ def tape_of(name: str, trace: Trace) -> Tape:
     """
     Return a trace as a tape.
 
-    :raises ArgumentError: where it has more operations than 16 bits can name.
+    :raises ArgumentError: where it has more operations, or more inputs, than 16 bits can name.
     """
     steps, outputs, guarded = _steps(trace)
     runs = _in_runs(steps)
@@ -256,6 +256,10 @@ def tape_of(name: str, trace: Trace) -> Tape:
     if len(made) > MOST_REGISTERS:
         raise ArgumentError(
             f'{name} takes {len(made)} registers; a tape has {MOST_REGISTERS} at most')
+    last = max((leaf.right for leaf in loads), default=0)
+    if last >= MOST_REGISTERS:
+        raise ArgumentError(
+            f'{name} reads number {last} of an input; a tape reads the first {MOST_REGISTERS}')
     register = {value: place for place, value in enumerate(made)}
     columns = trace.shape[-1]
     return Tape(

@@ -171,3 +171,17 @@ def test_tape_with_too_many_registers_is_refused(monkeypatch):
     recorded(lambda x, y, z: [x + y * z])  # x, y, z and the sum
     with pytest.raises(ArgumentError, match='it takes 5 registers; a tape has 4 at most'):
         recorded(lambda x, y, z: [(x + y) * z])
+
+
+@pytest.mark.parametrize('place', [65_535, 65_536])
+def test_a_place_of_an_input_is_named_by_16_bits(place):
+    graph = Graph()
+    number = graph.inputs('parameters', place + 1)[place]
+    trace = Trace(graph, (('parameters', place + 1),), (number + 1.0,), (1,), ())
+    if place == 65_535:
+        tape = tape_of('it', trace)
+        assert tape.loads == (Load('parameters', place),)
+        assert tapes.tape_data(tape)
+        return
+    with pytest.raises(ArgumentError, match='it reads number 65536 of an input; .* first 65536'):
+        tape_of('it', trace)
