@@ -133,7 +133,8 @@ def extensions() -> list[Extension]:
     folder = f'{NAME}/kernels'
     return [Extension(
         f'{NAME}.kernels._call', [f'{folder}/_call.c', f'{folder}/tape.c'],
-        include_dirs=[np.get_include()], depends=[f'{folder}/tape.h'], optional=True,
+        include_dirs=[np.get_include()], libraries=['m'], depends=[f'{folder}/tape.h'],
+        optional=True,
         extra_compile_args=['-fvisibility=hidden'])]  # another program's tape.c is not ours
 
 
