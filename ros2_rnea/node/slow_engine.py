@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from time import perf_counter
 import weakref
 
@@ -49,7 +50,7 @@ class SlowEngine:
         self._changed = changed
         self._is_slow = bool(missing) and engine_of(None) is Engine.TEXTBOOK
         self._measured: Callable[[], Robot | None] = lambda: None
-        self._time = 0.0
+        self._time, self._period = 0.0, inf
         self.reason = 'it is not known yet how long an effort takes' if self._is_slow else ''
         if self.reason:
             diagnostics.waiting(SUBJECT, self.reason)
@@ -60,13 +61,14 @@ class SlowEngine:
             return
         if self._measured() is not policy.robot:
             self._time = time_of_effort(policy.robot)
-            self._measured = weakref.ref(policy.robot)
+            self._measured, self._period = weakref.ref(policy.robot), inf
             self._diagnostics.log_once(
                 f'an effort of {policy.robot.name} takes {1e3 * self._time:.2g} ms to compute')
-        period = policy.memory.period.value  # while efforts are sent, it is that of the cycle
-        before, self.reason = self.reason, '' if self._time <= period else (
+        # A cycle that is late, because of its effort or of other processes, misses joint states.
+        self._period = min(self._period, policy.memory.period.value)
+        before, self.reason = self.reason, '' if self._time <= self._period else (
             f'an effort takes {1e3 * self._time:.2g} ms to compute, and joint states come every '
-            f'{1e3 * period:.2g} ms')
+            f'{1e3 * self._period:.2g} ms')
         self._diagnostics.notice(
             SUBJECT, self.reason and f'{self.reason}: nothing is sent', is_error=True)
         if bool(before) is not bool(self.reason):

@@ -60,6 +60,17 @@ def test_nothing_is_sent_where_an_effort_takes_longer_than_joint_states_are_apar
     assert why.endswith(' ms: nothing is sent') and 'computing time' in arm.node.diagnostics.errors
 
 
+def test_a_busy_machine_does_not_make_it_fast_enough(bench, monkeypatch, nothing_faster):
+    """Cycles that are late miss joint states, which then seem to be further apart."""
+    takes(monkeypatch, 60.0)
+    arm = described(bench)
+    arm.poll()
+    arm.node.policy.memory.period.value = 100.0
+    arm.poll()
+    assert arm.told('computing time').startswith('an effort takes 6e+04 ms')
+    assert not arm.sends(JOINTS, Q)
+
+
 def test_efforts_are_sent_where_the_textbook_is_fast_enough(
         bench, monkeypatch, nothing_faster, capfd):
     takes(monkeypatch, 1e-9)
