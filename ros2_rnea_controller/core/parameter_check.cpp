@@ -40,7 +40,7 @@ std::string ParameterCheck::reason_to_refuse(
     return reason.str();
   }
   std::string error = out_of_bounds(values);
-  if (!error.empty()) return error;
+  if (!error.empty() || !q) return error;
   const std::vector<double> present = shares(before, q);
   const bool was_positive = is_mass_positive(q);
   const std::vector<double> wanted = shares(values, q);

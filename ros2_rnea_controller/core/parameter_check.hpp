@@ -38,7 +38,8 @@ class ParameterCheck {
   /// need more than its effort limit to hold the measured positions, and the mass matrix has to be
   /// positive definite there, else damping would drive the arm; unless it is so already.
   ///
-  /// \param q the measured positions, nq numbers.
+  /// \param q the measured positions, nq numbers; nullptr: they are not known, and only the
+  ///   bounds are looked at.
   /// \param before the parameters in use.
   std::string reason_to_refuse(
       const std::vector<double>& values, const std::vector<double>& before, const double* q);

@@ -146,14 +146,16 @@ CallbackReturn InverseDynamicsController::on_activate(const rclcpp_lifecycle::St
 CallbackReturn InverseDynamicsController::on_deactivate(const rclcpp_lifecycle::State&) {
   status_.is_active = false;
   read_states();
-  if (core_ && core_->hold()) write_commands();
-  if (core_ && !core_->is_at_rest())
+  core_->hold();  // where the states are unusable: at the last that were not
+  write_commands();
+  if (!core_->is_at_rest())
     RCLCPP_WARN(
         get_node()->get_logger(),
         "deactivated while a joint moves with %.3g rad/s or m/s, with the effort that holds this "
         "position: call ~/enable with false first, and wait until the arm rests",
         core_->fastest());
   forget_references();
+  source_->forget_positions();
   source_->set_in_use(false);
   return CallbackReturn::SUCCESS;
 }

@@ -16,7 +16,9 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <sstream>
 #include <thread>
@@ -53,18 +55,24 @@ void ModelSource::read(const std::string& path) {
 void ModelSource::subscribe(const std::string& topic) {
   const rclcpp::QoS latched = rclcpp::QoS(1).reliable().transient_local();
   models_ = node_.create_subscription<ros2_rnea_interfaces::msg::Model>(
-      topic, latched, [this](const ros2_rnea_interfaces::msg::Model& message) { take(message); });
+      topic, latched,
+      [this, key = gate_.key()](const ros2_rnea_interfaces::msg::Model& message) {
+        key([&] { take(message); });
+      });
   parameters_ = node_.create_subscription<ros2_rnea_interfaces::msg::ModelParameters>(
       topic + "_parameters", latched,
-      [this](const ros2_rnea_interfaces::msg::ModelParameters& message) { take(message); });
+      [this, key = gate_.key()](const ros2_rnea_interfaces::msg::ModelParameters& message) {
+        key([&] { take(message); });
+      });
 }
 
 void ModelSource::wait(const std::string& topic, double seconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                    std::chrono::duration<double>(seconds));
-  while (!model()) {  // the subscription belongs to another thread of the executor
+  while (true) {  // the subscription belongs to another thread of the executor
     const std::string reason = refusal();
+    if (model()) return;
     if (!reason.empty()) throw Error(reason);
     if (Clock::now() > end)
       throw Error(
@@ -75,7 +83,9 @@ void ModelSource::wait(const std::string& topic, double seconds) {
 
 std::shared_ptr<ControlCore> ModelSource::model() {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  return lock ? candidate_.core : nullptr;
+  // While parameters are written, the control loop sees former ones: those of another model.
+  const bool is_ready = lock && candidate_.core && parameters().number >= candidate_.number;
+  return is_ready ? candidate_.core : nullptr;
 }
 
 void ModelSource::set_positions(const std::vector<double>& q) {
@@ -83,8 +93,12 @@ void ModelSource::set_positions(const std::vector<double>& q) {
     (*positions_)[i].store(q[i], std::memory_order_relaxed);
 }
 
+void ModelSource::forget_positions() {
+  for (auto& each : *positions_) each = std::numeric_limits<double>::quiet_NaN();
+}
+
 std::string ModelSource::refusal() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(refusal_mutex_);
   return refusal_;
 }
 
@@ -100,12 +114,12 @@ void ModelSource::use(std::shared_ptr<const Model> model) {
   for (auto& each : *positions) each = std::numeric_limits<double>::quiet_NaN();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_in_use_) throw Error(in_use);
-  candidate_ = {model, std::move(core), std::move(check)};
+  candidate_ = {model, std::move(core), std::move(check), ++number_};
   checksum_ = model->checksum();
   values_.assign(model->parameters(), model->parameters() + model->parameter_count());
   positions_ = std::move(positions);
-  accepted_.writeFromNonRT({++number_, values_});
-  refusal_.clear();
+  accepted_.writeFromNonRT({number_, values_});
+  forget_refusal();
 }
 
 void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
@@ -116,44 +130,58 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
       checksum_ = model->checksum();
       take(std::vector<double>(
           model->parameters(), model->parameters() + model->parameter_count()));
-      return take_parameters();
+    } else {
+      if (is_in_use_) throw Error(in_use);
+      use(std::move(model));
     }
-    if (is_in_use_) throw Error(in_use);
-    use(std::move(model));
-    take_parameters();
+    take_early();
   } catch (const std::exception& error) {
     refuse("the model", error.what());
   }
 }
 
 void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message) {
-  parameters_of_ = message;
-  take_parameters();
+  try {
+    if (candidate_.model && checksum_ == message.model) return take(message.values);
+    early_ = message;  // the topics have no common order: their model may come yet
+    if (candidate_.model)
+      refuse("parameters", "they are those of another model than the one in use");
+  } catch (const std::exception& error) {
+    refuse("parameters", error.what());
+  }
 }
 
-void ModelSource::take_parameters() {
-  // Those of a model that comes later, or was refused, wait: the topics have no common order.
-  if (candidate_.model && checksum_ == parameters_of_.model) take(parameters_of_.values);
+/// Takes parameters that came before their model.
+void ModelSource::take_early() {
+  if (early_.model != checksum_ || early_.values.empty()) return;
+  take(early_.values);
+  early_ = ros2_rnea_interfaces::msg::ModelParameters();
 }
 
 void ModelSource::take(const std::vector<double>& values) {
   if (values == values_) return;
   std::vector<double> q;
   for (const auto& each : *positions_) q.push_back(each.load(std::memory_order_relaxed));
+  const bool is_known =
+      std::all_of(q.begin(), q.end(), [](double each) { return std::isfinite(each); });
   const std::string reason =
-      candidate_.check->reason_to_refuse(values, values_, q.data());
+      candidate_.check->reason_to_refuse(values, values_, is_known ? q.data() : nullptr);
   if (!reason.empty()) return refuse("parameters", reason);
-  const std::lock_guard<std::mutex> lock(mutex_);
   values_ = values;
   accepted_.writeFromNonRT({++number_, values_});
-  refusal_.clear();
+  forget_refusal();
 }
 
 void ModelSource::refuse(const std::string& what, const std::string& reason) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const std::lock_guard<std::mutex> lock(refusal_mutex_);
   const std::string text = what + " refused: " + reason;
   if (text != refusal_) RCLCPP_ERROR(node_.get_logger(), "%s", text.c_str());
   refusal_ = text;
+}
+
+void ModelSource::forget_refusal() {
+  const std::lock_guard<std::mutex> lock(refusal_mutex_);
+  refusal_.clear();
 }
 
 }  // namespace ros2_rnea_controller

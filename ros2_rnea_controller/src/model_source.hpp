@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "callback_gate.hpp"
 #include "control_core.hpp"
 #include "parameter_check.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
@@ -70,6 +71,9 @@ class ModelSource {
   /// Tells where the arm is, so that parameters can be judged there; for the control loop.
   void set_positions(const std::vector<double>& q);
 
+  /// Says that nothing measures any more; before set_in_use(false).
+  void forget_positions();
+
   /// Why the last model or parameters were refused; empty: they were not.
   std::string refusal();
 
@@ -78,6 +82,7 @@ class ModelSource {
     std::shared_ptr<const Model> model;
     std::shared_ptr<ControlCore> core;
     std::unique_ptr<ParameterCheck> check;
+    uint32_t number = 0;  // of its first parameters
   };
 
   void use(std::shared_ptr<const Model> model);
@@ -85,24 +90,31 @@ class ModelSource {
   void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
   void take_parameters();
   void take(const std::vector<double>& values);
+  void take_early();
   void refuse(const std::string& what, const std::string& reason);
+  void forget_refusal();
 
   rclcpp_lifecycle::LifecycleNode& node_;
   Settings settings_;
   std::string description_;
-  std::mutex mutex_;  // of what follows, up to the empty line; the control loop only tries it
+  std::mutex mutex_;  // of the candidate; the control loop only tries it
   Candidate candidate_;
+  std::mutex refusal_mutex_;
+  std::string refusal_;
+
+  // Of the callbacks, of which one runs at a time.
   uint32_t checksum_ = 0;  // of the message whose model it is
   ros2_rnea_interfaces::msg::ModelParameters parameters_of_;  // the last ones, of any model
   std::vector<double> values_;
-  std::string refusal_;
+  ros2_rnea_interfaces::msg::ModelParameters early_;  // which came before their model
 
   realtime_tools::RealtimeBuffer<ModelParameters> accepted_;
   uint32_t number_ = 0;
   std::atomic<bool> is_in_use_{false};
-  std::unique_ptr<std::vector<std::atomic<double>>> positions_;
+  std::unique_ptr<std::vector<std::atomic<double>>> positions_;  // the control loop's, in use
   rclcpp::Subscription<ros2_rnea_interfaces::msg::Model>::SharedPtr models_;
   rclcpp::Subscription<ros2_rnea_interfaces::msg::ModelParameters>::SharedPtr parameters_;
+  CallbackGate gate_;  // the last member: it closes before the others go
 };
 
 }  // namespace ros2_rnea_controller

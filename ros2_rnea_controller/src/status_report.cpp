@@ -45,7 +45,8 @@ StatusReport::StatusReport(
       node_, "compensated_joints", rclcpp::QoS(1).reliable().transient_local());
   report_joints(false);  // what a process before this one has said counts no more
   timer_ = node_.create_wall_timer(
-      std::chrono::milliseconds(1000 / ticks_per_second), [this] { report(); });
+      std::chrono::milliseconds(1000 / ticks_per_second),
+      [this, key = gate_.key()] { key([this] { report(); }); });
 }
 
 void StatusReport::report() {

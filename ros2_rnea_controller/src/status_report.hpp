@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "callback_gate.hpp"
 #include "control_core.hpp"
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
 #include "model_source.hpp"
@@ -60,6 +61,7 @@ class StatusReport {
   bool was_active_ = false;
   std::string told_;
   unsigned int ticks_ = 0;
+  CallbackGate gate_;  // the last member: it closes before the others go
 };
 
 }  // namespace ros2_rnea_controller

@@ -104,6 +104,14 @@ TEST(ParameterCheck, RefusesWhatCannotBeComputed) {
   EXPECT_TRUE(has(huge.reason(), "inf times its effort limit"));
 }
 
+TEST(ParameterCheck, LooksAtBoundsWherePositionsAreNotKnown) {
+  Checked arm;
+  arm.load(0.5);
+  EXPECT_EQ(arm.check.reason_to_refuse(arm.values, arm.before, nullptr), "");
+  arm.last("payload") = -1.0;
+  EXPECT_TRUE(has(arm.check.reason_to_refuse(arm.values, arm.before, nullptr), "payload of joint"));
+}
+
 TEST(ParameterCheck, RefusesAMassMatrixThatWouldDriveTheArm) {
   Checked arm;
   arm.last("payload", 7) = -10.0;  // Iyy

@@ -23,14 +23,17 @@ import signal
 from geometry_msgs.msg import Inertia, Vector3
 import numpy as np
 import pytest
+from rclpy.duration import Duration
 from repository import ROOT
 import ros2_control_rig
 from ros2_control_rig import description, JOINTS, JTC, REST, Rig, START, STATES, trajectory
 from ros2_rnea import Robot
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.node.topics.qos import LATCHED
 from ros2_rnea.offline.commands.export.__main__ import main as export
 from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea_interfaces.msg import Model, ModelParameters
 from ros2_rnea_interfaces.srv import SetPayload
 from std_srvs.srv import SetBool
 
@@ -47,6 +50,8 @@ if REASON and not os.environ.get('ROS2_RNEA_DEMANDS_ROS2_CONTROL'):
 ROBOT = Robot.from_description(parse_urdf(seven_dof_arm()).without_friction())
 OTHER = np.array(START) + (0.6, 0.5, -0.4, 0.7, 0.5, -0.4, 0.6)
 THERE = trajectory((0.0, START, REST, REST), (2.0, OTHER, REST, REST))
+LOADED = ROBOT.with_payload('load', 'hand', Inertial(1.0, Pose((0.0, 0.0, 0.1))))
+MODEL = 'inverse_dynamics/model'
 BY_EFFORTS = ['jtc_computed_torque', 'jtc_effort']
 
 
@@ -84,6 +89,13 @@ def is_held(states, robot=ROBOT, tolerance=1e-6):
     """Return whether the newest states have the effort of gravity; an effort follows its state."""
     return len(states) > 1 and np.abs(
         effort(states[-1]) - gravity(states[-2], robot)).max() < tolerance
+
+
+def add_load(rig):
+    """Give the node a payload, with which the robot is LOADED; return whether it has taken it."""
+    load = Inertia(m=1.0, com=Vector3(z=0.1), ixx=0.01, iyy=0.01, izz=0.01)
+    return rig.call(SetPayload, 'inverse_dynamics/set_payload', name='load', link='hand',
+                    inertia=load).success
 
 
 def test_the_controller_is_installed():
@@ -126,12 +138,50 @@ def test_the_node_gives_model_and_payload_and_sends_nothing(start):
     rig.spawn(STATES, CONTROLLER)
     states = rig.joint_states()
     rig.until(lambda: is_held(states, tolerance=0.01))
-    load = Inertia(m=1.0, com=Vector3(z=0.1), ixx=0.01, iyy=0.01, izz=0.01)
-    assert rig.call(SetPayload, 'inverse_dynamics/set_payload', name='load', link='hand',
-                    inertia=load).success
-    loaded = ROBOT.with_payload('load', 'hand', Inertial(1.0, Pose((0.0, 0.0, 0.1))))
-    rig.until(lambda: is_held(states, loaded, tolerance=0.01))
+    assert add_load(rig)
+    rig.until(lambda: is_held(states, LOADED, tolerance=0.01))
     assert not commands
+
+
+def test_a_payload_that_came_after_the_model_is_in_the_first_effort(start):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0, effort_limit_factor=1.0)
+    rig.start_node('forward_command', mode='gravity_compensation', payload_links=['hand'])
+    heard = []
+    rig.peer.create_subscription(Model, MODEL, heard.append, LATCHED)
+    rig.peer.create_subscription(ModelParameters, f'{MODEL}_parameters', heard.append, LATCHED)
+    rig.until(lambda: len(heard) == 2)  # without the payload
+    assert add_load(rig)
+    rig.until(lambda: len(heard) == 3)
+    rig.spawn(STATES, CONTROLLER)
+    states = rig.joint_states()
+    rig.until(lambda: is_held(states, LOADED, tolerance=0.01))
+
+
+def test_parameters_may_come_before_their_model(start):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0, effort_limit_factor=1.0)
+    node = rig.start_node('forward_command', mode='gravity_compensation', payload_links=['hand'])
+    heard = []
+    rig.peer.create_subscription(Model, MODEL, heard.append, LATCHED)
+    rig.peer.create_subscription(ModelParameters, f'{MODEL}_parameters', heard.append, LATCHED)
+    rig.until(lambda: len(heard) == 2)
+    assert add_load(rig)
+    rig.until(lambda: len(heard) == 3)
+    rig.end(node)
+    model = next(each for each in heard if isinstance(each, Model) and each.file)
+    parameters = heard[2]
+    first = rig.peer.create_publisher(ModelParameters, f'{MODEL}_parameters', LATCHED)
+    second = rig.peer.create_publisher(Model, MODEL, LATCHED)
+    first.publish(parameters)
+    configured = rig.begin_to_configure(CONTROLLER)
+    rig.until(lambda: first.get_subscription_count() > 1)
+    assert first.wait_for_all_acked(Duration(seconds=60))
+    second.publish(model)
+    rig.until(configured.done)
+    assert configured.result().ok
+    rig.spawn(STATES)
+    rig.switch(on=[CONTROLLER])
+    states = rig.joint_states()
+    rig.until(lambda: is_held(states, LOADED, tolerance=0.01))
 
 
 def test_efforts_go_on_when_the_node_is_killed(start):

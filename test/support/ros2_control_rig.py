@@ -243,10 +243,18 @@ class Rig:
 
     def can_configure(self, controller: str) -> bool:
         """Load a controller, and return whether it can be configured."""
+        future = self.begin_to_configure(controller)
+        self.until(future.done)
+        return future.result().ok
+
+    def begin_to_configure(self, controller: str):
+        """Load a controller, and return the future response to the request to configure it."""
         assert self.call(
             LoadController, 'controller_manager/load_controller', name=controller).ok
-        return self.call(
-            ConfigureController, 'controller_manager/configure_controller', name=controller).ok
+        client = self.peer.create_client(
+            ConfigureController, 'controller_manager/configure_controller')
+        self.until(client.service_is_ready)
+        return client.call_async(ConfigureController.Request(name=controller))
 
     def switch(self, on=(), off=()) -> None:
         """Activate and deactivate controllers."""
