@@ -17,6 +17,8 @@ The controller of this repository in the real controller manager, with its ready
 The tests are skipped where it is not installed, unless ROS2_RNEA_DEMANDS_ROS2_CONTROL is set.
 """
 
+from array import array
+import itertools
 import os
 import signal
 
@@ -182,6 +184,23 @@ def test_parameters_may_come_before_their_model(start):
     rig.switch(on=[CONTROLLER])
     states = rig.joint_states()
     rig.until(lambda: is_held(states, LOADED, tolerance=0.01))
+
+
+def test_messages_that_come_while_it_is_configured_again_do_no_harm(start, tmp_path):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0)
+    (tmp_path / 'described.urdf').write_text(description(tmp_path), encoding='utf-8')
+    models = []
+    for options in [], ['--friction-from', 'description']:  # the same model with other numbers
+        assert not export([str(tmp_path / 'described.urdf'),
+                           '--out', str(tmp_path / 'model.rnea'), *options])
+        models.append(Model(file=array('B', (tmp_path / 'model.rnea').read_bytes())))
+    publisher = rig.peer.create_publisher(Model, MODEL, LATCHED)
+    publisher.publish(models[0])
+    assert rig.can_configure(CONTROLLER)
+    coming = itertools.cycle(models)
+    rig.peer.create_timer(1e-4, lambda: publisher.publish(next(coming)))
+    for _ in range(300):
+        assert rig.configure(CONTROLLER)
 
 
 def test_efforts_go_on_when_the_node_is_killed(start):

@@ -256,6 +256,11 @@ class Rig:
         self.until(client.service_is_ready)
         return client.call_async(ConfigureController.Request(name=controller))
 
+    def configure(self, controller: str) -> bool:
+        """Configure a loaded controller, also again; return whether that succeeds."""
+        return self.call(
+            ConfigureController, 'controller_manager/configure_controller', name=controller).ok
+
     def switch(self, on=(), off=()) -> None:
         """Activate and deactivate controllers."""
         assert self.call(
