@@ -88,19 +88,16 @@ CallbackReturn InverseDynamicsController::on_configure(const rclcpp_lifecycle::S
     }
   } catch (const std::exception& error) {
     RCLCPP_ERROR(node.get_logger(), "%s", error.what());
+    source_.reset();  // else it would take and refuse what comes later
     return CallbackReturn::FAILURE;
   }
   is_enabled_ = true;
   report_ = std::make_unique<StatusReport>(node, status_, *source_, parameters_.joints);
   enable_ = node.create_service<std_srvs::srv::SetBool>(
-      "~/enable", [this](
+      "~/enable", [this, key = gate_.key()](
                       std_srvs::srv::SetBool::Request::ConstSharedPtr request,
                       std_srvs::srv::SetBool::Response::SharedPtr response) {
-        const std::string reason = take_request(request->data);
-        response->success = reason.empty();
-        response->message = !reason.empty() ? reason
-                            : request->data ? "references are followed"
-                                            : "the arm is braked: deactivate it when it rests";
+        key([&] { take_request(*request, *response); });
       });
   return CallbackReturn::SUCCESS;
 }
@@ -195,13 +192,19 @@ Settings InverseDynamicsController::settings() const {
   return settings;
 }
 
-/// Returns why a request is refused; empty: it is not.
-std::string InverseDynamicsController::take_request(bool is_enabled) {
-  if (is_enabled && status_.state == State::fault && !(status_.fastest < slow_enough))
-    return "a fault is not ended while a joint moves: wait until the arm rests";
-  is_enabled_ = is_enabled;
-  if (is_enabled) ++enabled_count_;
-  return {};
+void InverseDynamicsController::take_request(
+    const std_srvs::srv::SetBool::Request& request, std_srvs::srv::SetBool::Response& response) {
+  response.success =
+      !request.data || status_.state != State::fault || status_.fastest < slow_enough;
+  if (!response.success) {
+    response.message = "a fault is not ended while a joint moves: wait until the arm rests";
+    return;
+  }
+  is_enabled_ = request.data;
+  if (request.data) ++enabled_count_;
+  response.message = request.data
+                         ? "references may be followed: /diagnostics has what is done"
+                         : "the arm is braked: deactivate the controller when it rests";
 }
 
 // ---- Interfaces --------------------------------------------------------------------------------

@@ -56,7 +56,8 @@ class InverseDynamicsController : public controller_interface::ChainableControll
  private:
   Settings settings() const;
   std::vector<std::string> reference_names() const;
-  std::string take_request(bool is_enabled);
+  void take_request(
+      const std_srvs::srv::SetBool::Request& request, std_srvs::srv::SetBool::Response& response);
   void read_states();
   void read_references();
   void forget_references();
@@ -78,6 +79,8 @@ class InverseDynamicsController : public controller_interface::ChainableControll
   std::vector<std::size_t> q_places_, v_places_;  // of joints, and then of measured joints
   std::vector<hardware_interface::CommandInterface::SharedPtr> references_;
   std::vector<hardware_interface::StateInterface::SharedPtr> exports_;
+
+  CallbackGate gate_;  // the last member: it closes before the others go
 };
 
 }  // namespace ros2_rnea_controller
