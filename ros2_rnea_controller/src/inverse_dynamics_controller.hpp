@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "callback_gate.hpp"
 #include "control_core.hpp"
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "model_source.hpp"
