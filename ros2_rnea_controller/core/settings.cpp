@@ -77,7 +77,7 @@ void check_joints(const Settings& settings, const Model& model) {
 }
 
 void check_limits(Settings& settings, const Model& model) {
-  require_range("effort_limit_factor", settings.effort_limit_factor, 0.0, 1.0);
+  require_range("effort_limit_factor", settings.effort_limit_factor, 0.01, 1.0);
   if (settings.effort_limits.empty())
     for (const std::string& name : settings.joints)
       settings.effort_limits.push_back(model.joint(name).effort);

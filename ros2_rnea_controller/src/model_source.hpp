@@ -88,7 +88,6 @@ class ModelSource {
   void use(std::shared_ptr<const Model> model);
   void take(const ros2_rnea_interfaces::msg::Model& message);
   void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
-  void take_parameters();
   void take(const std::vector<double>& values);
   void take_early();
   void refuse(const std::string& what, const std::string& reason);
@@ -104,7 +103,6 @@ class ModelSource {
 
   // Of the callbacks, of which one runs at a time.
   uint32_t checksum_ = 0;  // of the message whose model it is
-  ros2_rnea_interfaces::msg::ModelParameters parameters_of_;  // the last ones, of any model
   std::vector<double> values_;
   ros2_rnea_interfaces::msg::ModelParameters early_;  // which came before their model
 
