@@ -67,7 +67,7 @@ const char* name_of(Reason reason) {
     case Reason::deviation:
       return "the arm was too far from its reference: look for the cause, then call ~/enable";
     case Reason::speed:
-      return "a joint was faster than its limit: look for the cause, then call ~/enable";
+      return "a joint was faster than its limit: look for the cause; ~/enable ends a fault";
     default: return "states are not finite, or are repeated although they say that joints move";
   }
 }

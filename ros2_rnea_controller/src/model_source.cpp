@@ -28,7 +28,8 @@ namespace ros2_rnea_controller {
 
 namespace {
 
-constexpr char in_use[] = "another one is in use: deactivate the controller, and configure it again";
+constexpr char in_use[] =
+    "another one is in use: deactivate the controller, and configure it again";
 
 /// Returns the SHA-256 of a text, hexadecimal, as model files have it.
 std::string sha256(const std::string& text) {
@@ -144,9 +145,6 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message
   try {
     if (candidate_.model && checksum_ == message.model) return take(message.values);
     early_ = message;  // the topics have no common order: their model may come yet
-    if (candidate_.model)
-      refuse("parameters", "they are those of another model than the one in use: configure the controller again to take "
-             "that one");
   } catch (const std::exception& error) {
     refuse("parameters", error.what());
   }
