@@ -15,10 +15,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
-from control_core import built
+from control_core import built, Mode, Reason
 from exported import missing, TAPE_C, WARNINGS
 import pytest
 from repository import ROOT
@@ -31,6 +32,15 @@ def ctest(folder, *arguments):
     return subprocess.run(
         ['ctest', '--test-dir', str(folder), *arguments], capture_output=True, text=True,
         check=False)
+
+
+@pytest.mark.parametrize(('enumeration', 'header'), [
+    (Mode, 'settings.hpp'), (Reason, 'control_core.hpp')])
+def test_words_of_these_tests_are_those_of_the_core(enumeration, header):
+    text = (CORE / header).read_text(encoding='utf-8')
+    content = re.search(rf'enum class {enumeration.__name__} {{(.*?)}};', text, re.DOTALL)[1]
+    names = re.findall(r'\w+', re.sub('//.*', '', content))
+    assert [each.name.lower() for each in enumeration] == names
 
 
 @pytest.mark.slow

@@ -53,10 +53,11 @@ class Reason(IntEnum):
     NO_REFERENCE = 1
     FAR_REFERENCE = 2
     DOUBLED_GRAVITY = 3
-    DISABLED = 4
-    DEVIATION = 5
-    SPEED = 6
-    UNUSABLE_STATES = 7
+    LARGE_REFERENCE = 4
+    DISABLED = 5
+    DEVIATION = 6
+    SPEED = 7
+    UNUSABLE_STATES = 8
 
 
 def built(folder: Path, target: str = 'all') -> Path:
