@@ -116,28 +116,36 @@ bool ControlCore::start(const double* held) {
   observer_.restart();
   if (!are_states_usable(0.0) || !compute()) return false;
   for (std::size_t i = 0; i < count(); ++i) {
-    hand_over_.sent()[i] =
-        std::clamp(first_effort(i, held[i]), -effort_limits_[i], effort_limits_[i]);
+    const double known = known_effort(i, held[i]);
+    const double first = std::isfinite(known) ? known : 0.0;
+    hand_over_.start(
+        i, std::clamp(first, -effort_limits_[i], effort_limits_[i]), holds(i, known));
     command_.position[i] = positions_[i];
     command_.velocity[i] = 0.0;
   }
-  hand_over_.start(needed_.data(), settings_.blend_time);
+  hand_over_.begin(needed_.data(), settings_.blend_time);
   command_.effort = hand_over_.sent();
   smooth_ = velocities_;
   return true;
 }
 
-double ControlCore::first_effort(std::size_t joint, double held) const {
-  if (!settings_.moves_alone()) return std::isfinite(held) ? held : 0.0;  // a position loop holds
-  // Where the hardware adds efforts, the measured one has them already.
-  const double measured = dynamics_.hardware_adds() ? 0.0 : measured_.effort[joint];
-  const double known = std::isfinite(held) ? held : measured, needed = needed_[joint];
-  // At rest, an effort that is far from the needed one is not what holds the joint: brakes do, or
-  // a mode of the hardware that ends now.  A blend from there would let the arm fall.
+/// Returns the effort of a joint before the first command; NaN: it is not known.
+double ControlCore::known_effort(std::size_t joint, double held) const {
+  if (std::isfinite(held)) return held;
+  // Where a position loop or the hardware adds efforts, the measured one has them already.
+  const bool is_all_ours = settings_.moves_alone() && !dynamics_.hardware_adds();
+  return is_all_ours ? measured_.effort[joint] : 0.0;
+}
+
+/// Returns whether that effort is what holds the joint, if nothing but efforts moves it.
+bool ControlCore::holds(std::size_t joint, double known) const {
+  if (!settings_.moves_alone()) return true;  // a position loop does
+  // At rest, an effort that is far from the needed one does not: brakes do, or a mode of the
+  // hardware that ends now.  A blend from there would let the arm fall.
+  const double needed = needed_[joint];
   const double friction =
       friction_share * std::fabs(needed) + friction_of_limit * effort_limits_[joint];
-  const bool holds_nothing = fastest() < rest_speed && std::fabs(known - needed) > friction;
-  return std::isfinite(known) && !holds_nothing ? known : needed;
+  return std::isfinite(known) && (fastest() >= rest_speed || std::fabs(known - needed) <= friction);
 }
 
 bool ControlCore::update(const Request& request, double period) {

@@ -121,7 +121,8 @@ class ControlCore {
   bool contains_gravity(const std::vector<double>& efforts);
   bool is_large(const std::vector<double>& efforts) const;
   bool is_too_fast() const;
-  double first_effort(std::size_t joint, double held) const;
+  double known_effort(std::size_t joint, double held) const;
+  bool holds(std::size_t joint, double known) const;
   void take_needed();
   void decide(const Request& request);
   void follow();

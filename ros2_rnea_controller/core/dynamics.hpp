@@ -43,7 +43,6 @@ class Dynamics {
   explicit Dynamics(std::shared_ptr<const Model> model);
 
   const Model& model() const { return *model_; }
-  const std::vector<double>& at_rest() const { return at_rest_; }
   const std::vector<double>& parameters() const { return parameters_; }
   bool hardware_adds() const { return hardware_adds_; }  ///< a term of the effort by itself
   void set_parameters(const double* values);

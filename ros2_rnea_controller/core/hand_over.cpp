@@ -32,22 +32,19 @@ double weight(double share) {
 }  // namespace
 
 HandOver::HandOver(const std::vector<double>& effort_limits)
-    : sent_(effort_limits.size()), difference_(sent_), rises_(effort_limits.size()) {
+    : sent_(effort_limits.size()), difference_(sent_), is_blended_(effort_limits.size(), true) {
   for (double limit : effort_limits)
     rates_.push_back(std::min(limit / shortest_rise, std::max(usual_rate, limit / longest_rise)));
 }
 
-void HandOver::start(const double* needed, double duration) {
-  for (std::size_t i = 0; i < sent_.size(); ++i) {
-    rises_[i] = !std::isfinite(sent_[i]);
-    if (rises_[i]) sent_[i] = 0.0;
-  }
-  begin(needed, duration);
+void HandOver::start(std::size_t joint, double effort, bool holds) {
+  sent_[joint] = effort;
+  is_blended_[joint] = holds;
 }
 
 void HandOver::begin(const double* needed, double duration) {
   for (std::size_t i = 0; i < sent_.size(); ++i)
-    difference_[i] = rises_[i] ? 0.0 : sent_[i] - needed[i];
+    difference_[i] = is_blended_[i] ? sent_[i] - needed[i] : 0.0;
   elapsed_ = 0.0;
   duration_ = duration;
 }
@@ -62,7 +59,7 @@ void HandOver::update(const double* needed, double period) {
   for (std::size_t i = 0; i < sent_.size(); ++i) {
     const double change = needed[i] + rest * difference_[i] - sent_[i];
     const double largest = rates_[i] * period;
-    rises_[i] = rises_[i] && std::fabs(change) > largest;
+    is_blended_[i] = is_blended_[i] || std::fabs(change) <= largest;
     sent_[i] += std::clamp(change, -largest, largest);
   }
 }

@@ -34,10 +34,11 @@ class HandOver {
   std::vector<double>& sent() { return sent_; }
   const std::vector<double>& sent() const { return sent_; }
 
-  /// Begins with what sent() has.  Where it is not known what the hardware holds (NaN), nothing is
-  /// added: the effort rises from zero as fast as the rate limit lets it, however often another
-  /// hand-over begins meanwhile.
-  void start(const double* needed, double duration);
+  /// Sets the effort with which a joint begins; begin() follows.
+  ///
+  /// Where that effort does not hold the joint, it is not blended: it goes to what is needed as
+  /// fast as the rate limit lets it, also if other hand-overs begin before it is there.
+  void start(std::size_t joint, double effort, bool holds);
 
   /// Begins a hand-over from what was sent to what is needed, in place of any other.
   void begin(const double* needed, double duration);
@@ -50,7 +51,7 @@ class HandOver {
 
  private:
   std::vector<double> sent_, difference_, rates_;
-  std::vector<bool> rises_;  // from zero
+  std::vector<bool> is_blended_;
   double elapsed_ = 0.0, duration_ = 0.0;
 };
 

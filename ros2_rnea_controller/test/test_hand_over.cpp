@@ -76,16 +76,17 @@ TEST(HandOver, WithoutDurationIsLimitedInRateAlone) {
   EXPECT_NEAR(joint.after(4.0, 0.006), 4.0, 1e-9);
 }
 
-TEST(HandOver, RisesAtTheRateLimitWhereNothingIsKnown) {
-  OneJoint joint(nan_value);
+TEST(HandOver, RisesAtTheRateLimitFromWhatHoldsNothing) {
+  OneJoint joint(0.0);
   const double needed = 20.0;
-  joint.hand_over.start(&needed, 0.5);
+  joint.hand_over.start(0, 0.0, false);
+  joint.hand_over.begin(&needed, 0.5);
   EXPECT_EQ(joint.hand_over.sent()[0], 0.0);
   EXPECT_NEAR(joint.after(20.0, 0.01), 10.0, 1e-9);
   joint.hand_over.begin(&needed, 0.5);
   EXPECT_NEAR(joint.after(20.0, 0.01), 20.0, 1e-9);
   joint.after(20.0, 0.01);
-  joint.hand_over.begin(&needed, 0.5);  // from now on, it is known
+  joint.hand_over.begin(&needed, 0.5);  // from now on, it holds the joint
   joint.hand_over.sent()[0] = 10.0;
   joint.hand_over.begin(&needed, 0.5);
   EXPECT_LT(joint.after(20.0, 0.02), 12.0);

@@ -48,6 +48,20 @@ TEST(Model, StaysWhereItIsMoved) {
   EXPECT_EQ(second.parameters()[2], -9.81);
 }
 
+TEST(Model, IsLikeOneWithOtherValuesAlone) {
+  const auto model = model_of("arm");
+  const Model tilted(changed("arm", [](const rnea_model& other) {
+    const_cast<double*>(other.values)[0] = 3.0;
+  }));
+  const Model limited(changed("arm", [](const rnea_model& other) {
+    const_cast<rnea_joint*>(other.joints)[0].effort = 3.0;
+  }));
+  EXPECT_NE(model->checksum(), tilted.checksum());
+  EXPECT_TRUE(model->is_like(tilted));
+  EXPECT_FALSE(model->is_like(limited));
+  EXPECT_FALSE(model->is_like(*model_of("gantry")));
+}
+
 TEST(Model, SaysWhichFileIsWrongAndHow) {
   EXPECT_TRUE(has(error_of([] { Model::read("/nowhere.rnea"); }), "'/nowhere.rnea'"));
   EXPECT_TRUE(has(error_of([] { Model::read("/"); }), "cannot be read"));

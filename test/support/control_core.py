@@ -27,12 +27,9 @@ import sys
 from exported import compiler, doubles, missing
 import numpy as np
 from repository import ROOT
-from ros2_rnea.export.model import Model, model_of, quantities_of, traces_of
+from ros2_rnea.export.model import Model, model_of, OF_CONTROLLER, quantities_of, traces_of
 from ros2_rnea.export.model_file import encoded
 from ros2_rnea.robots.robot import Robot
-
-QUANTITIES = ('inverse_dynamics', 'gravity', 'coriolis_effort', 'friction', 'joint_momentum')
-"""What a model file has by default."""
 
 LIBRARY = 'ros2_rnea_core_in_c'
 
@@ -104,7 +101,7 @@ def loaded_library(folder: Path) -> ctypes.CDLL:
 def model(robot: Robot) -> Model:
     """Return the model of a robot with the quantities that the core needs."""
     return model_of(
-        robot, '<robot/>', traces_of(robot, quantities_of(robot, QUANTITIES, ())))
+        robot, '<robot/>', traces_of(robot, quantities_of(robot, OF_CONTROLLER, ())))
 
 
 def model_file(robot: Robot) -> bytes:
