@@ -236,10 +236,12 @@ def test_a_second_signal_ends_it_at_once_while_it_brakes(start, executor, second
         '-p', f'executor:={executor}', '-r', f'__ns:={here}')
     gravity = Robot.from_urdf(ARM).gravity([0.3, 0.1])
     with arm_driver(here) as driver:
-        driver.velocity = [0.0, 1.9]  # it never rests; slow states make the damping weaker
+        driver.velocity = [0.0, 1.9]  # it never rests
         until(lambda: len(driver.commands) >= 5, driver.turn)
         process.send_signal(signal.SIGINT)
-        until(lambda: driver.commands[-1].data[1] < gravity[1] - 0.1, driver.turn)
+        # It brakes: gravity alone is exact.  A pause of 10 s between the first states, on a busy
+        # machine, counts as the period of the cycle, with which only 4e-3 Nm of damping are stable.
+        until(lambda: driver.commands[-1].data[1] < gravity[1] - 1e-3, driver.turn)
         process.send_signal(second)
         until(lambda: process.has_said('ended at once, before the arm was braked'), driver.turn)
     assert process.end() == 0, process.log
