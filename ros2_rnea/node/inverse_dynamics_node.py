@@ -83,6 +83,7 @@ from ros2_rnea.node.topics.qos import LATCHED_BY_SEVERAL, sensor_data, TRAJECTOR
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
+from ros2_rnea.node.usage import USAGE, wants_help
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Header, String
 from std_srvs.srv import SetBool
@@ -784,6 +785,9 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     rclpy's own signal handlers would invalidate the context in the middle of a callback: its next
     publication would raise.  Here the running callback finishes first.
     """
+    if wants_help(sys.argv[1:] if args is None else args):
+        print(USAGE, end='')
+        return
     sys.setswitchinterval(SWITCH_INTERVAL)
     signals = EndSignals()
     signals.handle()

@@ -242,7 +242,7 @@ def test_only_what_is_locked_is_installed(clone: Path, command: str):
 @pytest.mark.parametrize('command, program', [
     ('demo', 'demo'), ('check-model', 'check_model'), ('fill-efforts', 'fill_efforts'),
     ('compile', 'compile'), ('excite', 'excite'), ('report', 'report'),
-    ('identify', 'identify'), ('export', 'export')])
+    ('identify', 'identify'), ('export', 'export'), ('node', 'inverse_dynamics_node')])
 def test_files_are_found_from_the_folder_of_the_caller(
         clone: Path, tmp_path: Path, command: str, program: str):
     script = (clone / 'run').read_text(encoding='utf-8')

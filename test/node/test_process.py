@@ -240,7 +240,7 @@ def test_a_second_signal_ends_it_at_once_while_it_brakes(start, executor, second
         until(lambda: len(driver.commands) >= 5, driver.turn)
         process.send_signal(signal.SIGINT)
         # It brakes: gravity alone is exact.  A pause of 10 s between the first states, on a busy
-        # machine, counts as the period of the cycle, with which only 4e-3 Nm of damping are stable.
+        # machine, counts as the period of the cycle; then only 4e-3 Nm of damping are stable.
         until(lambda: driver.commands[-1].data[1] < gravity[1] - 1e-3, driver.turn)
         process.send_signal(second)
         until(lambda: process.has_said('ended at once, before the arm was braked'), driver.turn)
