@@ -32,24 +32,27 @@ from setuptools import Extension, find_packages, setup
 
 NAME = 'ros2_rnea'
 
-EXECUTABLES = [
+NODES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
     'managed_inverse_dynamics_node = ros2_rnea.node.managed_node:main',
     'simulated_driver = ros2_rnea.tools.simulated_driver.__main__:main',
-    'check_model = ros2_rnea.offline.commands.check_model.__main__:main',
-    'compile = ros2_rnea.offline.commands.compile.__main__:main',
-    'demo = ros2_rnea.tools.demo.__main__:main',
-    'excite = ros2_rnea.offline.commands.excite.__main__:main',
-    'export = ros2_rnea.offline.commands.export.__main__:main',
-    'fill_efforts = ros2_rnea.offline.commands.fill_efforts.__main__:main',
-    'report = ros2_rnea.offline.commands.report.__main__:main',
-    'identify = ros2_rnea.offline.commands.identify.__main__:main',
+]
+
+# What people call: `ros2 run ros2_rnea NAME`, or `ros2_rnea NAME`.
+COMMANDS = [
+    'check_model', 'compile', 'demo', 'excite', 'export', 'fill_efforts', 'identify', 'report']
+
+EXECUTABLES = [
+    *NODES,
+    'ros2_rnea = ros2_rnea.command_line.main:main',
+    *(f'{name} = ros2_rnea.command_line.main:by_its_name' for name in COMMANDS),
 ]
 
 # Runs the script that pip put into <prefix>/bin, whose first line names the right Python.
 WHEEL_SCRIPT = """\
 #!/bin/sh
-exec "$(dirname -- "$0")/../../bin/$(basename -- "$0")" "$@"
+bin=$(dirname -- "$0")/../../bin
+exec {command} "$@"
 """
 
 # To compile robots; without it they are computed several times slower.
@@ -116,11 +119,13 @@ def scripts_of_the_wheel() -> list[tuple[str, list[str]]]:
         return []
     folder = Path('build', 'wheel_scripts')
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / line.split(' = ')[0] for line in EXECUTABLES]
-    for path in paths:
-        path.write_text(WHEEL_SCRIPT, encoding='utf-8')
+    called = {name: f'"$bin/{name}"' for name in (node.split(' = ')[0] for node in NODES)}
+    called |= {name: f'"$bin/{NAME}" {name}' for name in COMMANDS}
+    for name, command in called.items():
+        path = folder / name
+        path.write_text(WHEEL_SCRIPT.format(command=command), encoding='utf-8')
         path.chmod(0o755)
-    return [(f'lib/{NAME}', [str(path) for path in paths])]
+    return [(f'lib/{NAME}', [str(folder / name) for name in called])]
 
 
 def extensions() -> list[Extension]:

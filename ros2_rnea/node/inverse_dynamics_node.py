@@ -786,7 +786,7 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     publication would raise.  Here the running callback finishes first.
     """
     if wants_help(sys.argv[1:] if args is None else args):
-        print(USAGE, end='')
+        sys.stdout.write(USAGE)
         return
     sys.setswitchinterval(SWITCH_INTERVAL)
     signals = EndSignals()

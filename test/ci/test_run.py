@@ -214,7 +214,7 @@ def test_set_up_depends_on_what_is_installed_and_compiled(clone: Path, python_wi
 # A Python that makes environments in which it stands itself, and records its arguments there.
 RECORDER = """\
 case "$*" in
-  '-m venv '*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/demo" ;;
+  '-m venv '*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/ros2_rnea" ;;
   -I*) exec {python} "$@" ;;
   *) echo "$*" >>{clone}/calls ;;
 esac"""
@@ -239,12 +239,13 @@ def test_only_what_is_locked_is_installed(clone: Path, command: str):
                     and folder not in ('--editable', '--force-reinstall')] == []
 
 
-@pytest.mark.parametrize('command, program', [
-    ('demo', 'demo'), ('check-model', 'check_model'), ('fill-efforts', 'fill_efforts'),
-    ('compile', 'compile'), ('excite', 'excite'), ('report', 'report'),
-    ('identify', 'identify'), ('export', 'export'), ('node', 'inverse_dynamics_node')])
+@pytest.mark.parametrize('command, program, passed_on', [
+    *((command, 'ros2_rnea', f'{command} ') for command in (
+        'demo', 'check-model', 'fill-efforts', 'compile', 'excite', 'report', 'identify',
+        'export')),
+    ('node', 'inverse_dynamics_node', '')])
 def test_files_are_found_from_the_folder_of_the_caller(
-        clone: Path, tmp_path: Path, command: str, program: str):
+        clone: Path, tmp_path: Path, command: str, program: str, passed_on: str):
     script = (clone / 'run').read_text(encoding='utf-8')
     (clone / 'run').write_text(
         script.replace('\nset_up() {', '\nset_up() { :; }\nnot_called() {'), encoding='utf-8')
@@ -257,4 +258,5 @@ def test_files_are_found_from_the_folder_of_the_caller(
     result = subprocess.run(
         ['bash', str(clone / 'run'), command, '--urdf', 'robots/x.urdf', '--out', 'results'],
         cwd=here, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert result.stdout == f'{here} --urdf robots/x.urdf --out results\n', result.stderr
+    assert result.stdout == (
+        f'{here} {passed_on}--urdf robots/x.urdf --out results\n'), result.stderr

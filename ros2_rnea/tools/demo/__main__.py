@@ -259,7 +259,7 @@ def _phase_seconds(text: str) -> float:
 def _parser() -> argparse.ArgumentParser:
     phases = '\n'.join(f'  {number}. {phase.title}' for number, phase in enumerate(PHASES, 1))
     parser = argparse.ArgumentParser(
-        prog='python -m ros2_rnea.tools.demo',
+        prog='ros2_rnea demo',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"""\
 Show the effect of feedforward from inverse dynamics on an arm, and its behaviour at disturbances.

@@ -248,7 +248,7 @@ def test_the_help_teaches():
 def test_without_a_file_the_usage_is_shown(arguments):
     result = run_module(*arguments)
     assert (result.returncode, result.stdout) == (2, '')
-    assert result.stderr.startswith('usage: check_model')
+    assert result.stderr.startswith('usage: ros2_rnea check_model')
     assert 'check_model panda.urdf' in result.stderr
     assert result.stderr.endswith('check_model: name the file of a robot description\n')
 

@@ -268,14 +268,14 @@ def test_help_has_examples_that_work(export, monkeypatch, capsys, tmp_path):
     with pytest.raises(SystemExit):
         main(['--help'])
     lines = [line.partition('#')[0].split() for line in capsys.readouterr().out.splitlines()
-             if line.startswith('  export ')]
+             if line.startswith('  ros2_rnea export ')]
     text = ARM.replace('"tool"', '"panda_hand"')
     for name in ('panda.urdf', 'ur.urdf'):
         (tmp_path / name).write_text(text, encoding='utf-8')
     (tmp_path / 'my_robot.yaml').write_text(
         PARAMETERS.replace('tool', 'panda_hand'), encoding='utf-8')
     assert len(lines) == 4
-    for _, file, *options in lines:
+    for _, _, file, *options in lines:
         options = [option for option in options if ':=' not in option]
         monkeypatch.setattr(sys, 'argv', ['export', file.removesuffix('.xacro'), *options])
         assert main() == 0, capsys.readouterr().err

@@ -27,7 +27,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
@@ -514,8 +513,3 @@ def test_help_teaches(capsys):
     text = capsys.readouterr().out
     for word in ('payload:LINK', 'summary.json', 'exit codes', 'examples'):
         assert word in text
-
-
-def test_the_tool_is_registered():
-    executable = "'identify = ros2_rnea.offline.commands.identify.__main__:main'"
-    assert executable in (ROOT / 'setup.py').read_text()

@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     severities = '\n'.join(
         f'  {severity.name:<11}{severity.meaning}' for severity in reversed(Severity))
     parser = argparse.ArgumentParser(
-        prog='check_model',
+        prog='ros2_rnea check_model',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=f"""\
 Show the dynamics of a robot description, and report suspicious values.
@@ -80,9 +80,9 @@ first:
         epilog="""\
 exit codes:  0 only notes; 1 other findings; 2 no robot description, with the reason
 examples:
-  check_model panda.urdf
-  check_model ur.urdf.xacro ur_type:=ur5e name:=ur
-  check_model robot.urdf --json | jq '.findings[] | select(.severity != "note")'""")
+  ros2_rnea check_model panda.urdf
+  ros2_rnea check_model ur.urdf.xacro ur_type:=ur5e name:=ur
+  ros2_rnea check_model robot.urdf --json | jq '.findings[] | select(.severity != "note")'""")
     parser.add_argument('file', nargs='?',
                         help='a URDF file; a xacro file, if xacro is installed; or - for the '
                              'standard input')

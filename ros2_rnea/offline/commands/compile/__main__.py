@@ -181,7 +181,7 @@ def _described(target: machine.Target) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='compile',
+        prog='ros2_rnea compile',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Compile the machine code of a robot (its kernels) before the node needs it.
@@ -205,10 +205,10 @@ them.
 exit codes:  0 all kernels are stored; 1 they cannot be stored, or other users cannot read the
              folder of --output, with the reason; 2 not compiled, with the reason
 examples:
-  compile panda.urdf
-  compile ur.urdf.xacro ur_type:=ur5e name:=ur --params-file my_robot.yaml
-  compile two_arms.urdf --params-file cell.yaml --node /left/inverse_dynamics
-  compile panda.urdf --payload-link panda_hand --output /opt/kernels""")
+  ros2_rnea compile panda.urdf
+  ros2_rnea compile ur.urdf.xacro ur_type:=ur5e name:=ur --params-file my_robot.yaml
+  ros2_rnea compile two_arms.urdf --params-file cell.yaml --node /left/inverse_dynamics
+  ros2_rnea compile panda.urdf --payload-link panda_hand --output /opt/kernels""")
     parser.add_argument('file', nargs='?',
                         help='a URDF file; a xacro file, if xacro is installed; or - for the '
                              'standard input; may be left out if the parameter file has '

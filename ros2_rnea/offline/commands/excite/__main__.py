@@ -225,7 +225,7 @@ def _positive(text: str) -> float:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='excite',
+        prog='ros2_rnea excite',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Search the motion to record for an identification: a Fourier series that starts and ends at rest,
@@ -245,9 +245,9 @@ starts.  The same options and seed give the same path, unless --time-limit ends 
 
 exit codes:  0 a motion is found; 2 none, with the reason
 examples:
-  excite --urdf panda.urdf --scale 0.2
-  excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia friction --floor -0.8
-  excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand:1.5:0,0,0.1""")
+  ros2_rnea excite --urdf panda.urdf --scale 0.2
+  ros2_rnea excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia friction --floor -0.8
+  ros2_rnea excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand:1.5:0,0,0.1""")
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     parser.add_argument('--for', dest='kinds', nargs='+', metavar='WHAT',
                         default=['inertia', 'friction'],

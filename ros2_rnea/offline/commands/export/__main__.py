@@ -172,7 +172,7 @@ def _print_costs(console: Console, model: Model) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='export',
+        prog='ros2_rnea export',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Write the dynamics of a robot for programs without Python.
@@ -197,10 +197,10 @@ are, the bytes in the file, and the memory for registers that the interpreter ne
 
 exit codes:  0 written; 2 not written, with the reason
 examples:
-  export panda.urdf                                        # panda.rnea
-  export ur.urdf.xacro ur_type:=ur5e name:=ur --quantities gravity,joint_momentum
-  export panda.urdf --payload-link panda_hand --jacobian panda_hand --out arm.rnea
-  export panda.urdf --parameters my_robot.yaml --c src --float --example
+  ros2_rnea export panda.urdf                                        # panda.rnea
+  ros2_rnea export ur.urdf.xacro ur_type:=ur5e name:=ur --quantities gravity,joint_momentum
+  ros2_rnea export panda.urdf --payload-link panda_hand --jacobian panda_hand --out arm.rnea
+  ros2_rnea export panda.urdf --parameters my_robot.yaml --c src --float --example
   cc -std=c99 -O2 src/*.c -lm && ./a.out""")
     parser.add_argument('file', help='a URDF file; a xacro file, if xacro is installed; or - for '
                                      'the standard input')

@@ -158,7 +158,7 @@ def _write(
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='fill_efforts',
+        prog='ros2_rnea fill_efforts',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Fill every point of a trajectory with the effort that its motion needs, and compare the efforts
@@ -194,11 +194,11 @@ of MoveIt, whose values are used instead, and which has acceleration and jerk, t
 exit codes:  0 filled, within all limits that are known; 1 filled, a limit is exceeded;
              2 not filled, with the reason
 examples:
-  fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand --payload-at 0 0 0.1
-  fill_efforts swing.csv --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --tolerance 0.5
-  fill_efforts my_bag --topic /arm_controller/joint_trajectory --message 3 --urdf robot.urdf
-  fill_efforts swing.yaml --urdf panda.urdf --retime
-  fill_efforts reach.yaml --urdf arm.urdf --start shoulder=0.1 elbow=-0.5 --out filled.csv""")
+  ros2_rnea fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand --payload-at 0 0 0.1
+  ros2_rnea fill_efforts swing.csv --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --tolerance 0.5
+  ros2_rnea fill_efforts my_bag --topic /arm/joint_trajectory --message 3 --urdf robot.urdf
+  ros2_rnea fill_efforts swing.yaml --urdf panda.urdf --retime
+  ros2_rnea fill_efforts reach.yaml --urdf arm.urdf --start shoulder=0.1 elbow=-0.5""")
     parser.add_argument('file', type=Path, help='the trajectory: .yaml, .csv or a bag')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     _add_more_about_the_robot(parser.add_argument_group('the robot'))

@@ -185,7 +185,7 @@ def _count(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='identify',
+        prog='ros2_rnea identify',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Identify what a URDF does not know of a robot: from recorded motions, compute friction, masses,
@@ -213,10 +213,10 @@ exit codes:  0 identified, better than the URDF in every joint, and nothing that
              cause; 1 identified, with a warning why the result should not be used as it is;
              2 not identified, with the reason
 examples:
-  identify swing --urdf my_arm.urdf
-  identify swing wave --urdf my_arm.urdf --unknown friction --out friction
-  identify swing --urdf my_arm.urdf --unknown friction,payload:tool0
-  identify days/* --urdf my_arm.urdf --unknown friction,rotor,inertia --workers 8""")
+  ros2_rnea identify swing --urdf my_arm.urdf
+  ros2_rnea identify swing wave --urdf my_arm.urdf --unknown friction --out friction
+  ros2_rnea identify swing --urdf my_arm.urdf --unknown friction,payload:tool0
+  ros2_rnea identify days/* --urdf my_arm.urdf --unknown friction,rotor,inertia --workers 8""")
     add_recording_options(parser)
     add_robot_options(parser.add_argument_group('the robot'))
     group = parser.add_argument_group('identification')

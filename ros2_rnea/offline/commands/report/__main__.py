@@ -85,7 +85,7 @@ def _report(options: argparse.Namespace) -> Report:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog='report',
+        prog='ros2_rnea report',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Compare recorded efforts with those that the model needs for the recorded motion, and say what is
@@ -96,9 +96,9 @@ needs no network, JSON, and a picture of each joint.""",
         epilog=EXAMPLES + """
 exit codes:  0 nothing wrong was found; 1 something is concluded; 2 no report, with the reason
 examples:
-  report my_bag --urdf panda.urdf
-  report my_bag --urdf identified/identified.urdf --parameters identified/parameters.yaml
-  report swing.csv tool.csv --payload tool.csv=tool0:2.5:0,0,0.1 --urdf ur5e.urdf --out ur5e_report
+  ros2_rnea report my_bag --urdf panda.urdf
+  ros2_rnea report my_bag --urdf identified/identified.urdf --parameters identified/parameters.yaml
+  ros2_rnea report swing.csv tool.csv --payload tool.csv=tool0:2.5:0,0,0.1 --urdf ur5e.urdf
 """)
     add_recording_options(parser)
     group = parser.add_argument_group('the robot')
