@@ -25,6 +25,7 @@ from patience import PATIENCE
 import pytest
 from repository import ROOT
 
+README = (ROOT / 'README.md').read_text(encoding='utf-8')
 EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
 
 
@@ -72,6 +73,19 @@ def test_quadruped():
     upward = {line.split()[0]: float(line.split()[3]) for line in text.splitlines()[1:5]}
     assert upward['front_left'] == upward['front_right'] < upward['rear_left']
     assert upward['rear_left'] == upward['rear_right']
+
+
+def test_the_program_of_the_readme_runs_as_typed():
+    [program] = re.findall(r'```python\n(.*?)```', README, re.DOTALL)
+    exec(compile(program, 'README.md', 'exec'), names := {})
+    ceiling, tau = names['hold'], names['tau']
+    assert tau == pytest.approx(-ceiling, abs=1e-12) and abs(tau).max() > 1.0
+    assert abs(names['pushed'] - tau).max() > 1.0
+
+
+def test_the_readme_shows_the_shipped_parameters():
+    [shown] = re.findall(r'```yaml\n(.*?)```', README, re.DOTALL)
+    assert shown in (ROOT / 'config' / 'gravity_compensation.yaml').read_text(encoding='utf-8')
 
 
 @pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.name)
