@@ -114,7 +114,8 @@ def _section(result: Examination | DescriptionError) -> Iterator[str]:
 
 
 def _names(found: list[Finding]) -> list[str]:
-    return [finding.subject.split("'")[1] for finding in found]
+    return [finding.subject.split("'")[1] if "'" in finding.subject else finding.subject
+            for finding in found]
 
 
 def _literal(text: str) -> str:

@@ -31,6 +31,10 @@ class DescriptionError(RneaError):
     """The robot description does not define a robot whose dynamics can be computed."""
 
 
+class ModelWarning(UserWarning):
+    """A description is read, but says something of the robot that dynamics leaves out."""
+
+
 class ArgumentError(RneaError):
     """An argument of a call has a size, name or value that the robot at hand cannot use."""
 

@@ -328,11 +328,17 @@ JOINT_NUMBERS = (*JOINT_DYNAMICS, *OPTIONAL_PARAMETERS)
 
 @dataclass(frozen=True)
 class RobotDescription:
-    """Everything that dynamics needs to know of a robot, in the order of the file."""
+    """
+    Everything that dynamics needs to know of a robot, in the order of the file.
+
+    :ivar open_loops: what closes loops in the file, in words for people.  The robot is the tree
+        without it, since a tree of joints has no loops.
+    """
 
     name: str
     links: tuple[LinkDescription, ...]
     joints: tuple[JointDescription, ...]
+    open_loops: tuple[str, ...] = ()
 
     def without_friction(self) -> RobotDescription:
         """Return a description whose joints, mimic joints included, have no friction."""

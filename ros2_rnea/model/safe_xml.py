@@ -37,6 +37,9 @@ MAX_DEPTH = 100
 BEFORE_XML = '\ufeff \t\r\n'
 """Text that may stand before ``<?xml``."""
 
+LONGEST_PATH = 4096
+"""A text with fewer characters and without a tag may be the path of a file."""
+
 MAX_BEFORE_ROOT = 1_000_000
 """The first tag is sought in so many characters; a licence may stand in a comment before it."""
 
@@ -60,6 +63,10 @@ def read_xml(text: str) -> Element:
     document = text.lstrip(BEFORE_XML)
     if not document:
         raise DescriptionError('the robot description is empty')
+    if '<' not in document and len(document) < LONGEST_PATH:
+        raise DescriptionError(
+            f'{document!r} is not XML; if it is the path of a file, its text is needed: '
+            'pathlib.Path(path).read_text()')
     builder = _BoundedBuilder()
     parser = expat.ParserCreate(encoding='utf-8')
     parser.StartDoctypeDeclHandler = _refuse_doctype

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from math import inf, isfinite
+from math import atan2, cos, hypot, inf, isfinite, sin
 import re
 from typing import Any
 from xml.etree import ElementTree
@@ -65,6 +65,7 @@ def parse_urdf(text: str) -> RobotDescription:
             f'the root element is <{_clip(root.tag)}>; a URDF has <{URDF.tag}> there')
     needed = _checked_copy(root, URDF, where=URDF.tag)
     description = _with_springs(_describe(_parse_with_ros(needed)), root)
+    description = replace(description, open_loops=tuple(_open_loops(root)))
     check_description(description)
     return description
 
@@ -128,6 +129,8 @@ class Element:
 # Linear in the length of the text, however it fails: no digit can be matched in two ways.
 _NUMBER = re.compile(r'[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?')
 _MAX_NAME = 200
+QUATERNION_TOLERANCE = 1e-3
+"""How far the length of a quaternion may be from 1, to which it is scaled."""
 _JOINT_TYPES = {kind.label: kind for kind in JointType if kind.in_urdf}
 
 
@@ -145,6 +148,11 @@ def _are_numbers(text: str, count: int) -> bool:
         _NUMBER.fullmatch(word) and isfinite(float(word)) for word in words)
 
 
+def _is_unit_quaternion(text: str) -> bool:
+    return _are_numbers(text, count=4) and abs(
+        hypot(*map(float, text.split())) - 1.0) < QUATERNION_TOLERANCE
+
+
 def _is_name(text: str) -> bool:
     return 0 < len(text) <= _MAX_NAME and not text.isspace()
 
@@ -155,16 +163,19 @@ VECTOR = Attribute(_is_vector, 'three finite decimal numbers are needed, such as
 BOUND = Attribute(_is_number, 'a finite decimal number is needed, or no such attribute at all '
                               'where there is no limit')
 JOINT_TYPE = Attribute(_JOINT_TYPES.__contains__, f'one of {", ".join(_JOINT_TYPES)} is needed')
-NOT_READ = Attribute(lambda text: False, 'it is not supported, rotations are given as rpy',
-                     absent='')
+QUATERNION = Attribute(
+    _is_unit_quaternion, 'four numbers x y z w are needed, of length 1, such as "0 0 0 1"')
 
 ONCE, OPTIONAL, MANY = Times.ONCE, Times.OPTIONAL, Times.MANY
 
 ORIGIN = Element('origin', OPTIONAL, {
     'xyz': VECTOR.default('0 0 0'),
     'rpy': VECTOR.default('0 0 0'),
-    'quat_xyzw': NOT_READ,  # of URDF 1.1: to pass over it would turn the frame
+    'quat_xyzw': QUATERNION.default(''),  # of URDF 1.1, instead of rpy
 }, absent='<origin/>')
+
+VERSIONS = ('1', '1.0', '1.1', '1.2')
+"""The versions of URDF whose elements are known here."""
 
 URDF = Element('robot', ONCE, {'name': NAME}, (
     Element('link', MANY, {'name': NAME}, (
@@ -224,7 +235,9 @@ def _unread(
         element: ElementTree.Element, rule: Element, where: str,
         ) -> Iterator[tuple[str, str, bool, list[str]]]:
     attributes = [name for name in rule.attributes if name not in element.attrib]
-    for name in element.attrib:
+    for name, text in element.attrib.items():
+        if rule is URDF and name == 'version' and text in VERSIONS:
+            continue
         if name not in rule.attributes and ':' not in name:
             yield where, name, False, attributes
     known = {child_rule.tag: child_rule for child_rule in rule.children}
@@ -251,9 +264,42 @@ def _checked_attributes(
             raise _xacro_error(f'{where} has {name}={_clip(text)!r}')
         elif not attribute.accepts(text):
             raise DescriptionError(f'{where} has {name}={_clip(text)!r}: {attribute.needed}')
-        if text:  # what is not read has nothing to write
+        if text:
             checked[name] = text
+    if 'quat_xyzw' in checked:
+        if 'rpy' in element.attrib:
+            raise DescriptionError(
+                f'{where} has rpy and quat_xyzw: one rotation is needed, not two')
+        checked['rpy'] = rpy_of(checked.pop('quat_xyzw'))
     return checked
+
+
+def with_rpy_alone(root: ElementTree.Element) -> None:
+    """Write the rotations of URDF 1.1 as those of 1.0, for programs that know no others."""
+    for origin in root.iter('origin'):
+        quaternion = origin.attrib.pop('quat_xyzw', '')
+        if QUATERNION.accepts(quaternion):  # of visuals, nobody has checked it
+            origin.set('rpy', rpy_of(quaternion))
+
+
+def rpy_of(quaternion: str) -> str:
+    """
+    Return the roll, pitch and yaw of a quaternion, both as the texts of attributes.
+
+    The yaw is that of what is left after the roll: it is exact also where the pitch is a right
+    angle, and both turn about the same axis.
+    """
+    x, y, z, w = map(float, quaternion.split())
+    length = hypot(x, y, z, w)
+    x, y, z, w = x / length, y / length, z / length, w / length
+    roll_sin, roll_cos = 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    roll = atan2(roll_sin, roll_cos)
+    pitch = atan2(2.0 * (w * y - x * z), hypot(roll_sin, roll_cos))
+    c, s = cos(roll), sin(roll)
+    yaw = atan2(
+        s * 2.0 * (x * z + w * y) - c * 2.0 * (x * y - w * z),
+        c * (1.0 - 2.0 * (x * x + z * z)) - s * 2.0 * (y * z - w * x))
+    return ' '.join(map(repr, (roll, pitch, yaw)))
 
 
 def _check_count(count: int, rule: Element, where: str) -> None:
@@ -342,6 +388,26 @@ def _with_springs(
     changed: dict[str, Any] = springs
     return replace(description, joints=tuple(
         replace(joint, **changed.get(joint.name, {})) for joint in description.joints))
+
+
+def _open_loops(root: ElementTree.Element) -> Iterator[str]:
+    """
+    Yield, in words, what closes loops in the text.
+
+    It is a ``<loop_joint>`` (Drake), a ``<constraint>`` (proposed for URDF), or SDFormat's joint
+    in ``<gazebo>``.
+    """
+    for element in root:
+        closing = element.findall('joint') if element.tag == 'gazebo' else (
+            [element] if element.tag in ('loop_joint', 'constraint') else [])
+        for joint in closing:
+            links = [
+                child.get('link') or (child.text or '').strip() for child in joint
+                if child.tag in ('link1', 'link2', 'parent', 'child')]
+            if len(links) == 2 and all(links):
+                one, other = map(_clip, links)
+                yield (f'<{element.tag}> {_clip(joint.get("name", ""))!r} between {one!r} and '
+                       f'{other!r}')
 
 
 def _link(link: urdf.Link) -> LinkDescription:

@@ -20,6 +20,7 @@ from dataclasses import replace
 import functools
 from types import MappingProxyType
 from typing import Any
+import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +28,7 @@ from ros2_rnea.dynamics import quantities, regressor, rnea, terms
 from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.dynamics.quantity_definition import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
-from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.errors import ArgumentError, did_you_mean, ModelWarning
 from ros2_rnea.kernels.call import TAKES_NO_ARGUMENTS
 from ros2_rnea.kernels.engines import (
     Compilation,
@@ -74,6 +75,10 @@ class Robot(Observables):
             gravity: ArrayLike | None = None,
             engine: Engine | str | None = None,
             kernels: Kernels | None = None) -> None:
+        if not isinstance(tree, Tree):
+            raise ArgumentError(
+                f'a robot is made of a Tree, not of {type(tree).__name__}; Robot.from_urdf reads '
+                'the text of a URDF')
         self._tree_without_payloads = tree
         self._payloads = MappingProxyType(dict(payloads or {}))
         payload_inertias = payload_inertia(tree, self._payloads)
@@ -144,9 +149,17 @@ class Robot(Observables):
         :param engine: how to compute, see :class:`Engine`; by default as the environment variable
             ``ROS2_RNEA_ENGINE`` says, or else the fastest that can be had.
         :raises DescriptionError: naming the joint or link that leaves the dynamics undefined.
+
+        A :class:`ModelWarning` names what closes a loop in the text: the robot is the tree whose
+        loops are open, and :class:`.ClosedChain` closes them.
         """
+        description = parse_urdf(text)
+        for closing in description.open_loops:
+            warnings.warn(
+                f'{closing} closes a loop, which is left open: efforts may be several times too '
+                'large; ClosedChain closes it', ModelWarning, stacklevel=2)
         return cls.from_description(
-            parse_urdf(text), floating_base, massless_links, lump_fixed_joints, engine)
+            description, floating_base, massless_links, lump_fixed_joints, engine)
 
     @classmethod
     def from_description(

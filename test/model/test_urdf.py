@@ -14,14 +14,17 @@
 """What a URDF's text becomes, and what is said of one that is wrong."""
 
 from copy import deepcopy
-from math import inf
+from dataclasses import replace
+from math import inf, pi
 from pathlib import Path
 import re
 from xml.etree import ElementTree
 
 from hypothesis import given, settings, strategies as st
+import numpy as np
 import pytest
-from ros2_rnea.errors import DescriptionError
+from ros2_rnea import Robot
+from ros2_rnea.errors import ArgumentError, DescriptionError, ModelWarning
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,
@@ -33,6 +36,8 @@ from ros2_rnea.model.description import (
     RobotDescription,
 )
 from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.spatial import rotation_from_rpy
+from scipy.spatial.transform import Rotation
 from urdf_parser_py import urdf
 
 FIXTURES = Path(__file__).parent / 'urdf'
@@ -124,6 +129,62 @@ def test_lower_and_upper_mean_nothing_but_for_revolute_and_prismatic():
     assert parse_urdf(text).joints[1].limits == JointLimits(velocity=4.0, effort=28.0)
 
 
+RIGHT_ANGLE = 0.5 * pi
+
+
+@pytest.mark.parametrize('pitch', [
+    *np.linspace(-1.5, 1.5, 7), RIGHT_ANGLE, -RIGHT_ANGLE, RIGHT_ANGLE - 1e-9, 1e-7 - RIGHT_ANGLE])
+def test_a_quaternion_is_the_same_rotation(pitch):
+    """Compared with SciPy, also where roll and yaw turn about nearly the same axis."""
+    for roll, yaw in np.random.default_rng(3).uniform(-pi, pi, (50, 2)):
+        turn = Rotation.from_euler('xyz', [roll, pitch, yaw])
+        text = ' '.join(map(repr, (1.0005 * turn.as_quat()).tolist()))
+        shoulder = parse_urdf(arm_with(
+            SHOULDER_ORIGIN, f'<origin xyz="1 2 3" quat_xyzw="{text}"/>')).joints[0]
+        assert shoulder.origin.xyz == (1.0, 2.0, 3.0)
+        rotation = rotation_from_rpy(*shoulder.origin.rpy)
+        rows = [(row.x, row.y, row.z) for row in rotation.rows]
+        assert np.array(rows) == pytest.approx(turn.as_matrix(), abs=1e-14)
+
+
+def test_the_quaternion_of_an_inertia_is_read_too():
+    text = fixture_text('arm')
+    turn = Rotation.from_euler('xyz', [0.4, 0.5, 0.6])
+    quaternion = ' '.join(map(repr, turn.as_quat().tolist()))
+    turned = text.replace('rpy="0.4 0.5 0.6"', f'quat_xyzw="{quaternion}"')
+    assert turned != text
+    inertial = parse_urdf(turned).links[1].inertial
+    assert inertial.origin.rpy == pytest.approx((0.4, 0.5, 0.6), abs=1e-14)
+
+
+CLOSED = [
+    ('<loop_joint name="pin" type="continuous"><link1 link="forearm" xyz="0 0 1"/>'
+     '<link2 link="thumb"/><axis xyz="0 -1 0"/></loop_joint>', 'loop_joint'),
+    ('<gazebo><joint name="pin" type="revolute"><parent>forearm</parent><child> thumb</child>'
+     '</joint></gazebo>', 'gazebo'),
+    ('<constraint name="pin" type="revolute"><parent link="forearm"/><child link="thumb"/>'
+     '</constraint>', 'constraint')]
+
+
+@pytest.mark.parametrize('closing, tag', CLOSED)
+def test_what_closes_a_loop_is_read_and_warned_about(closing, tag):
+    text = arm_with('</robot>', f'{closing}</robot>')
+    description = parse_urdf(text)
+    said = f"<{tag}> 'pin' between 'forearm' and 'thumb'"
+    assert description.open_loops == (said,)
+    assert replace(description, open_loops=()) == parse_urdf(fixture_text('arm'))
+    with pytest.warns(ModelWarning, match='closes a loop, which is left open') as warned:
+        Robot.from_urdf(text, massless_links=['finger', 'thumb'])
+    [warning] = warned
+    assert said in str(warning.message) and Path(warning.filename) == Path(__file__)
+
+
+def test_a_path_is_not_taken_for_a_description():
+    assert 'its text is needed' in message_of('robots/arm.urdf')
+    with pytest.raises(ArgumentError, match='not of str; Robot.from_urdf reads the text'):
+        Robot('robots/arm.urdf')
+
+
 def test_names_stay_as_written():
     text = fixture_text('arm').replace('"grip"', '" grip &amp; &lt;1&gt; "')
     assert parse_urdf(text).joints[2].name == ' grip & <1> '
@@ -179,8 +240,12 @@ UPPER_ARM_INERTIA = '<inertia ixx="0.11" ixy="0.12" ixz="0.13" iyy="0.22" iyz="0
     (UPPER_ARM_MASS, '<mass/>', "link 'upper_arm' <inertial> <mass> has no value: a finite"),
     (' izz="0.33"', '', "link 'upper_arm' <inertial> <inertia> has no izz: a finite decimal"),
     (' joint="grip"', '', "joint 'grip_too' <mimic> has no joint: a name"),
-    (SHOULDER_ORIGIN, '<origin xyz="1 2 3" quat_xyzw="0 0 0 1"/>',
-     "joint 'shoulder' <origin> has quat_xyzw='0 0 0 1': it is not supported"),
+    (SHOULDER_ORIGIN, '<origin quat_xyzw="0 0 1"/>',
+     "joint 'shoulder' <origin> has quat_xyzw='0 0 1': four numbers x y z w are needed"),
+    (SHOULDER_ORIGIN, '<origin quat_xyzw="0 0 0 0"/>', "has quat_xyzw='0 0 0 0': four numbers"),
+    (SHOULDER_ORIGIN, '<origin quat_xyzw="0 0 0.7 0.8"/>', 'of length 1, such as "0 0 0 1"'),
+    (SHOULDER_ORIGIN, '<origin rpy="0 0 0" quat_xyzw="0 0 0 1"/>',
+     "joint 'shoulder' <origin> has rpy and quat_xyzw: one rotation is needed, not two"),
 ])
 def test_a_wrong_attribute_is_named_with_what_would_do(old, new, message):
     assert message in message_of(arm_with(old, new))

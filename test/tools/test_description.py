@@ -139,6 +139,14 @@ def test_a_negative_moment_is_refused_with_link_numbers_and_remedy():
         balanced(with_inertia([-0.01, 0.02, 0.06]))
 
 
+def test_rotations_are_written_as_mujoco_reads_them():
+    text = GRIPPER.replace('<child link="palm"/>', (
+        '<child link="palm"/><origin quat_xyzw="0 0.6 0 0.8"/>'))
+    urdf, _ = simplified(text)
+    [before, after] = (parse_urdf(each).joints[0].origin for each in (text, for_mujoco(urdf)))
+    assert after == before and 'quat_xyzw' not in for_mujoco(urdf)
+
+
 def test_mujoco_reads_links_and_joints_without_any_mesh():
     text = for_mujoco(simplified(GRIPPER)[0])
     for absent in ('mesh', 'material', 'transmission', '"world"'):

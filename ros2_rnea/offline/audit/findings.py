@@ -74,6 +74,8 @@ class Kind(Enum):
     LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper', 'none on efforts')
     OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit',
                   'none on computed efforts; the effort that is sent is clamped to the limit')
+    OPEN_LOOP = (Severity.SUSPICIOUS, 'a loop that is left open',
+                 'efforts of the joints in the loop may be several times too large or too small')
     MISSPELT = (Severity.SUSPICIOUS, 'a name that is probably misspelt',
                 'the intended value is missing, and the default is used')
 

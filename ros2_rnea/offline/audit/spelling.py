@@ -21,10 +21,14 @@ from ros2_rnea.errors import did_you_mean
 from ros2_rnea.model.urdf import unread
 from ros2_rnea.offline.audit.findings import Finding, Kind
 
+OF_OTHERS = {'gazebo', 'material', 'transmission', 'ros2_control', 'loop_joint', 'constraint'}
+"""Elements below ``<robot>`` that are known to say nothing about the dynamics of a tree."""
+
 
 def spelling_findings(text: str) -> Iterator[Finding]:
     """Yield findings about attributes and elements that are not read, in the text's order."""
     unknown: dict[str, list[str]] = {}
+    elements: list[str] = []
     for where, name, is_element, absent in unread(text):
         hint = did_you_mean(name, absent)
         if hint:
@@ -32,6 +36,12 @@ def spelling_findings(text: str) -> Iterator[Finding]:
             yield Finding(Kind.MISSPELT, where, f'it has {shown}, which is not read{hint}')
         elif not is_element:
             unknown.setdefault(where, []).append(name)
+        elif where == 'robot' and name not in OF_OTHERS:
+            elements.append(f'<{name}>')
     for where, names in unknown.items():
         yield Finding(
             Kind.UNREAD, where, f'its attributes {", ".join(names)} are not read')
+    if elements:
+        yield Finding(
+            Kind.UNREAD, 'robot',
+            f'its elements {", ".join(dict.fromkeys(elements))} are not read')

@@ -65,7 +65,7 @@ from ros2_rnea.dynamics.regressor import parameters_of
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.description import Inertial, JointDescription, LinkDescription
 from ros2_rnea.model.tree import Body, link_inertia, MASSLESS, Tree
-from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.model.urdf import parse_urdf, rpy_of
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.spatial import Inertia
 import scipy.linalg
@@ -420,7 +420,10 @@ class _UrdfText:
         present = {place.group(1).decode(): place for place in places}
         end = places[-1].end() if places else element.start + len(f'<{element.tag}'.encode())
         for name, value in values.items():
-            if name not in present:
+            if name == 'rpy' and 'quat_xyzw' in present:
+                if not _equal(rpy_of(element.attributes['quat_xyzw']), exact[name]):
+                    self._edits.append((*present['quat_xyzw'].span(), f'{name}="{value}"'))
+            elif name not in present:
                 if not _equal(absent[name], exact[name]):
                     self._edits.append((end, end, f' {name}="{value}"'))
             elif not _equal(element.attributes[name], exact[name]):

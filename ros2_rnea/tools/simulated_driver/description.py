@@ -28,7 +28,7 @@ import numpy as np
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.description import RobotDescription
 from ros2_rnea.model.safe_xml import read_xml
-from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.model.urdf import parse_urdf, with_rpy_alone
 
 LOAD = 'load of the simulation'
 """The link that a load becomes."""
@@ -201,6 +201,7 @@ def for_mujoco(urdf: str, load: Load | None = None) -> str:
             raise DescriptionError(f'joint {joint.name!r} is {kind}; the simulated arm can have '
                                    'fixed, revolute, continuous and prismatic joints')
     root = read_xml(urdf)
+    with_rpy_alone(root)
     _rename_world(root)
     for element in list(root):
         if element.tag not in ('link', 'joint'):

@@ -218,3 +218,12 @@ def test_nothing_is_said_of_gravity_at_a_locked_joint():
     limits = JointLimits(0.0, 0.0, 1.0, 300.0)
     assert kinds_by_subject(chain(None, BRICK, axis=(0.0, 0.0, 1.0), limits=limits)) == {
         ('LOCKED', "joint 'j1'")}
+
+
+def test_a_loop_that_is_left_open_is_found():
+    closing = '<loop_joint name="pin"><link1 link="hand"/><link2 link="base"/></loop_joint>'
+    text = ARM.replace('</robot>', f'{closing}</robot>')
+    [found] = [each for each in audit(parse_urdf(text), text) if each.kind is Kind.OPEN_LOOP]
+    assert found.severity is Severity.SUSPICIOUS
+    assert found.text.startswith("<loop_joint> 'pin' between 'hand' and 'base' closes a loop")
+    assert Kind.OPEN_LOOP not in {each.kind for each in audit(parse_urdf(ARM), ARM)}

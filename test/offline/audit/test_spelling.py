@@ -79,3 +79,13 @@ def test_what_others_read_is_no_finding(text):
 def test_the_second_of_several_elements_is_named():
     text = '<robot name="r"><link name="a"/><link name="b"><inertial kind="x"/></link></robot>'
     assert list(unread(text)) == [("link 'b' <inertial>", 'kind', False, [])]
+
+
+def test_unknown_elements_of_a_robot_are_one_note_with_their_names():
+    text = f'<robot name="r"><drake:bush/><frame/>{LINK}<frame/><gazebo/></robot>'
+    assert found(text) == [('UNREAD', 'robot', 'its elements <drake:bush>, <frame> are not read')]
+
+
+@pytest.mark.parametrize('version, kinds', [('1.0', []), ('1.2', []), ('9.0', ['UNREAD'])])
+def test_an_unknown_version_is_noted(version, kinds):
+    assert [kind for kind, *_ in found(f'<robot name="r" version="{version}"/>')] == kinds

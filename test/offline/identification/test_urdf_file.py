@@ -279,6 +279,15 @@ def test_a_turned_inertia_frame_becomes_that_of_the_link():
     assert '<origin rpy="0.0 0.0 0.0" xyz="0.0 0.0 0.0"/><mass unit' in found
 
 
+def test_a_quaternion_stays_where_its_inertial_does_and_goes_where_another_comes():
+    text = TRAPS.format(encoding='UTF-8').replace(
+        '<mass unit', '<origin quat_xyzw="0 0.6 0 0.8" xyz="1 0 0"/><mass unit')
+    robot = Robot.from_urdf(text)
+    assert with_parameters_of(text.encode(), robot).document.decode() == text
+    found = with_mass_and_damping(text.encode()).decode()
+    assert '<origin rpy="0.0 0.0 0.0" xyz="0.0 0.0 0.0"/><mass unit' in found
+
+
 def test_an_origin_is_added_only_where_the_centre_is_elsewhere():
     text = TRAPS.format(encoding='UTF-8')
     robot = Robot.from_urdf(text).with_inertial_parameters([1, 1, 0, 0, 1, 0, 0, 2, 0, 2])

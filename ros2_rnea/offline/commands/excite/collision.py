@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.safe_xml import read_xml
+from ros2_rnea.model.urdf import with_rpy_alone
 from ros2_rnea.offline.commands.excite.mesh_files import as_stl
 from ros2_rnea.robots.arguments import Array, check_link
 from ros2_rnea.robots.robot import Robot
@@ -314,6 +315,7 @@ def _prepared(
         ) -> tuple[Element, dict[str, bytes]]:
     """Return the description with links, joints and geometry only, and its meshes."""
     root = read_xml(urdf)
+    with_rpy_alone(root)
     assets: dict[str, bytes] = {}
     missing: list[str] = []
     for element in list(root):
