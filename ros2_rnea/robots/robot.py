@@ -141,6 +141,9 @@ class Robot(Observables):
         """
         Read a robot from URDF text.
 
+        Loops of the text are open in the robot: :class:`~ros2_rnea.errors.ModelWarning` names what
+        closes them, and :class:`.ClosedChain` does.
+
         :param text: URDF, xacro expanded.
         :param floating_base: let the root link move freely; its joint is ``'floating_base'``.
         :param massless_links: links that may move without an ``<inertial>``.
@@ -149,9 +152,6 @@ class Robot(Observables):
         :param engine: how to compute, see :class:`Engine`; by default as the environment variable
             ``ROS2_RNEA_ENGINE`` says, or else the fastest that can be had.
         :raises DescriptionError: naming the joint or link that leaves the dynamics undefined.
-
-        A :class:`ModelWarning` names what closes a loop in the text: the robot is the tree whose
-        loops are open, and :class:`.ClosedChain` closes them.
         """
         description = parse_urdf(text)
         for closing in description.open_loops:
