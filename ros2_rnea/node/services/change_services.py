@@ -64,6 +64,10 @@ class ChangeServices:
             remark = ''
         else:
             inertial = _inertial(request.inertia)
+            if not inertial.mass:
+                raise ArgumentError(
+                    'the mass is zero, as in a request without values; to remove a payload, set '
+                    'remove to true')
             remark = _checked(request.name, inertial)
             is_in_use = self._configuration.set_payload(
                 Payload(request.name, request.link, inertial), transition)
@@ -78,6 +82,10 @@ class ChangeServices:
         gravity = np.array([vector.x, vector.y, vector.z])
         if not np.isfinite(gravity).all():
             raise ArgumentError(f'the gravity is {gravity.tolist()}; it needs 3 finite numbers')
+        if not gravity.any():
+            raise ArgumentError(
+                'the gravity is zero, as in a request without values; in weightlessness, set the '
+                'parameter gravity to [0.0, 0.0, 0.0]')
         link = request.gravity.header.frame_id
         if link and link != policy.robot.tree.root:
             gravity = self._rotation(policy, link) @ gravity
