@@ -774,13 +774,13 @@ class InverseDynamicsNode(GuardedNode):
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the plain node until SIGINT or SIGTERM."""
+    """Run the plain node until a signal ends it."""
     run(InverseDynamicsNode, args)
 
 
 def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None) -> None:
     """
-    Run a node until SIGINT or SIGTERM.
+    Run a node until a signal ends it.
 
     rclpy's own signal handlers would invalidate the context in the middle of a callback: its next
     publication would raise.  Here the running callback finishes first.
@@ -805,7 +805,7 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
 
 
 def _run_until(signals: EndSignals, create: Callable[[], InverseDynamicsNode]) -> None:
-    """Run a node until a signal comes, and brake the arm; another signal ends that at once."""
+    """Run a node until a signal comes, and brake the arm; a second request ends that at once."""
     node = create()
     executor = make_executor(node.get_parameter('executor').value)
     signals.handle()  # again, because the events executor installs its own handlers
@@ -817,7 +817,7 @@ def _run_until(signals: EndSignals, create: Callable[[], InverseDynamicsNode]) -
             _spin_guarded(node, spinning)
     finally:
         signals.forget()
-        node.guarded(node.send_last)(signals.have_come)
+        node.guarded(node.send_last)(signals.are_repeated)
         executor.shutdown()
         node.destroy_node()
 

@@ -31,7 +31,7 @@ LAST_LINES = 3.0
 """Longest time for which the end of the process waits for the last lines to be written [s]."""
 
 COPY = """
-trap '' HUP INT TERM
+trap '' HUP INT QUIT TERM
 until cat || ! kill -0 "$PPID" 2>/dev/null; do sleep 1; done
 """
 """

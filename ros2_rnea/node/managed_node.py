@@ -270,7 +270,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the managed node until SIGINT or SIGTERM."""
+    """Run the managed node until a signal ends it."""
     run(ManagedInverseDynamicsNode, args)
 
 

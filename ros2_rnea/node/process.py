@@ -57,6 +57,19 @@ LOOK_PERIOD = 0.1
 LONGEST_CALL = 10.0
 """Time after which the executor returns in any case [s], also if no timer runs any more."""
 
+REQUESTS = frozenset({signal.SIGINT, signal.SIGTERM})
+"""The signals by which somebody asks for the end of the process, also for a second time."""
+
+CRASHES = frozenset({
+    signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGSYS,
+    signal.SIGTRAP})
+"""The signals after which no code of this process can be relied on."""
+
+NOT_HANDLED = CRASHES | {
+    signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
+    signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+"""These and the signals that stop a process, or that do nothing by default; all others end it."""
+
 SHARED_MEMORY = '/dev/shm'
 
 SHARED_MEMORY_NEEDED = 16 << 20
@@ -91,29 +104,45 @@ def make_executor(kind: str) -> Executor:
 
 class EndSignals:
     """
-    Counts the signals that end the process.
+    Notes the signals that end the process.
 
-    rclpy's own handlers would invalidate the context in the middle of a callback.
+    rclpy's own handlers would invalidate the context in the middle of a callback.  The default
+    action of all others would end the process without braking the arm.
     """
 
     def __init__(self) -> None:
-        self._count = 0
+        self._come: set[int] = set()
 
     def handle(self) -> None:
-        """Handle the signals from now on."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._note)
+        """
+        Handle the signals from now on.
+
+        One that is ignored, as SIGHUP after ``nohup``, remains so, and so does another handler.
+        But SIGINT and SIGTERM always end the process, as they end all nodes of ROS: what a shell
+        script starts in the background ignores SIGINT, with which a launch file ends its nodes.
+        """
+        for number in signal.valid_signals() - NOT_HANDLED:
+            if number in REQUESTS or signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, self._note)
 
     def have_come(self) -> bool:
         """Return whether a signal has come since :meth:`forget` was called."""
-        return self._count > 0
+        return bool(self._come)
+
+    def are_repeated(self) -> bool:
+        """
+        Return whether somebody has asked once more for the end since :meth:`forget` was called.
+
+        Other signals do not count: a shell and Linux both send SIGHUP when a terminal closes.
+        """
+        return not self._come.isdisjoint(REQUESTS)
 
     def forget(self) -> None:
         """Forget the signals that have come: one keypress may send several."""
-        self._count = 0
+        self._come.clear()
 
-    def _note(self, *_: object) -> None:
-        self._count += 1
+    def _note(self, number: int, _: object) -> None:
+        self._come.add(number)
 
 
 class Spinning:

@@ -390,10 +390,11 @@ def test_it_does_not_start_where_the_node_has_ended_meanwhile():
     os.close(reader)
 
 
-def test_the_keyboard_does_not_end_it(process):
+@pytest.mark.parametrize('number', [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+def test_the_terminal_does_not_end_it(process, number):
     assert_answers(process)
     pid = process.pid
-    os.kill(pid, signal.SIGINT)
+    os.kill(pid, number)
     assert_answers(process)
     assert process.pid == pid
 

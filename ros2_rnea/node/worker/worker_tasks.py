@@ -66,7 +66,8 @@ def serve(descriptor: int, version: str) -> None:
     :param descriptor: of this process's end of the connection.
     :param version: that of the node's code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the node
+    for of_terminal in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # meant for the node
+        signal.signal(of_terminal, signal.SIG_IGN)
     lower_priority()
     channel = channel_of(descriptor)
     with suppress(EOFError, OSError):
