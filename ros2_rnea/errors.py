@@ -70,12 +70,34 @@ LONGEST_NAME = 100
 """Names longer than this [characters] are not compared with similar ones."""
 
 
-def shortened(text: str, most: int = LONGEST_TEXT) -> str:
-    """Return a text whose middle is left out where it has too many characters."""
-    if len(text) <= most:
+def printable(text: str) -> str:
+    """
+    Return a text in one line, in which each character that is not printable is escaped.
+
+    Names come from outside.  A line break, also U+0085 or U+2028, would let one begin a line of
+    its own, in a log as in a YAML file, and an escape sequence can change what a terminal shows.
+    """
+    if text.isprintable():
         return text
-    half = most // 2
-    return f'{text[:half]} [...{len(text) - 2 * half} characters...] {text[-half:]}'
+    return ''.join(each if each.isprintable() else each.encode('unicode_escape').decode()
+                   for each in text)
+
+
+def printable_lines(text: str) -> str:
+    """
+    Return a text whose lines are :func:`printable`, all but the first one indented.
+
+    So no part of it looks like a line of somebody else.
+    """
+    return '\n  '.join(map(printable, text.split('\n')))
+
+
+def shortened(text: str, most: int = LONGEST_TEXT) -> str:
+    """Return a printable text whose middle is left out where it has too many characters."""
+    if len(text) > most:
+        half = most // 2
+        text = f'{text[:half]} [...{len(text) - 2 * half} characters...] {text[-half:]}'
+    return printable_lines(text)
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:

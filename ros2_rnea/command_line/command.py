@@ -21,7 +21,7 @@ import os
 import signal
 import sys
 
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import printable_lines, RneaError
 
 Main = Callable[..., int]
 
@@ -61,7 +61,7 @@ def command(name: str, failed: int) -> Callable[[Main], Main]:
             try:
                 return main(arguments)
             except RneaError as error:
-                print(f'{name}: {error}', file=sys.stderr)
+                print(f'{name}: {printable_lines(str(error))}', file=sys.stderr)
                 return failed
         return program
     return decorated

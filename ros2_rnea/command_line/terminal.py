@@ -18,9 +18,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.segment import Segment
 from rich.table import Table
+
+from ros2_rnea.errors import printable
+
+
+class PrintableConsole(Console):
+    """A console that shows control characters in names, and obeys none of them."""
+
+    def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None,
+            ) -> Iterable[Segment]:
+        """Return the segments of what is printed."""
+        for text, style, control in super().render(renderable, options):
+            if not control and not text.isprintable():
+                text = '\n'.join(map(printable, text.split('\n')))
+            yield Segment(text, style, control)
 
 
 def plain_table(title: str | None = None) -> Table:
@@ -58,7 +74,7 @@ def progress_bar(says_what_remains: bool = False) -> Progress:
 
     :param says_what_remains: show the time that remains, not the time that has passed.
     """
-    terminal = Console(stderr=True)
+    terminal = PrintableConsole(stderr=True)
     return Progress(
         TextColumn('{task.description}'), BarColumn(),
         TimeRemainingColumn() if says_what_remains else TimeElapsedColumn(),

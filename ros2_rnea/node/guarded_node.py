@@ -44,6 +44,7 @@ from ros2_rnea.node.bounds import (
     MAX_PREFIXES,
     MAX_READ_PARAMETERS,
 )
+from ros2_rnea.node.log_output import PrintableLogger
 from ros2_rnea.node.parameter_requests import Rules, set_each, why_not_together
 
 LOG_PERIOD = 10.0
@@ -74,8 +75,15 @@ class GuardedNode(Node):
         self._logged_at: dict[tuple[str, str], float] = {}
         self._unexpected: Counter[tuple[str, str]] = Counter()
         self._guarded_services: list[Service] = []
+        self._printable_logger: PrintableLogger | None = None
         super().__init__(*arguments, **keywords)
         self.guard_services()
+
+    def get_logger(self) -> PrintableLogger:
+        """Return the logger of the node, which escapes what is not printable."""
+        if self._printable_logger is None:
+            self._printable_logger = PrintableLogger(super().get_logger().name)
+        return self._printable_logger
 
     def create_subscription(
             self, msg_type: Any, topic: str, callback: Callable, *more: Any, **keywords: Any,

@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The output of the log, which may block although the node must not."""
+"""The log: its lines, in which names from outside may stand, and its output, which may block."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ import select
 import shutil
 import subprocess
 from time import monotonic
+from typing import Any
+
+from rclpy.impl import rcutils_logger
+from rclpy.impl.logging_severity import LoggingSeverity
+from ros2_rnea.errors import shortened
 
 PIPE_SIZE = 1 << 20
 """Size of the log that waits for a blocked output [byte]: the largest that Linux allows."""
@@ -41,6 +46,27 @@ systemd sends SIGTERM to this process, too: without the trap, the last lines wou
 that cannot write ends, for example when the disk is full.  Another one follows, because there may
 be room later.
 """
+
+
+LONGEST_LINES = 20_000
+"""The middle of what is logged at once is left out where it has more characters."""
+
+
+class PrintableLogger(rcutils_logger.RcutilsLogger):
+    """
+    A logger whose lines hold nothing but printable characters.
+
+    No name in a message can then begin a line that looks like one of this node, or change what a
+    terminal shows.
+    """
+
+    def log(self, message: Any, severity: LoggingSeverity, **keywords: Any) -> bool:
+        """Log a message; parameters are those of rclpy."""
+        return super().log(shortened(str(message), LONGEST_LINES), severity, **keywords)
+
+
+# A caller of the logger is then not looked for in this file.
+getattr(rcutils_logger, '_internal_callers', []).append(os.path.realpath(__file__))
 
 
 @contextmanager

@@ -123,8 +123,8 @@ class BackgroundServices:
             except Exception as error:  # noqa: BLE001 (the services must not end with a request)
                 if not self._node.context.ok():  # its wait set is incomplete
                     return
-                self._node.get_logger().error(
-                    f'{self._thread.name}: {type(error).__name__}: {error}')
+                self._node.get_logger().error(shortened(
+                    f'{self._thread.name}: {type(error).__name__}: {error}'))
                 self._closing.wait(PAUSE)
 
     def _answer(self, service: BackgroundService, request: Any, response: Any) -> Any:

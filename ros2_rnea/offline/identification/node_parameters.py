@@ -22,11 +22,15 @@ with what to do instead.  So are doubts, and what was left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import json
 from math import inf
+import re
+from shlex import quote
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
+from ros2_rnea.errors import printable
 from ros2_rnea.offline.identification.conclusions import Estimate
 from ros2_rnea.offline.identification.results import Doubt, Identification, JointFriction
 from ros2_rnea.offline.identification.unknowns import GAIN, PAYLOAD
@@ -56,6 +60,9 @@ FRICTION = frozenset(
 
 WIDTH = 96
 
+PLAIN_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_/-]*')
+"""A name without a character that has a meaning in YAML."""
+
 
 def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()) -> str:
     """
@@ -77,7 +84,7 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
         *_gain_comment(identification)]
     text = yaml.safe_dump(
         {'/**': {'ros__parameters': parameters}}, sort_keys=False, allow_unicode=True, width=98)
-    return '\n'.join([*(f'# {line}'.rstrip() for line in comments), '', text])
+    return '\n'.join([*(f'# {printable(line)}'.rstrip() for line in comments), '', text])
 
 
 def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
@@ -231,13 +238,15 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     moments = ', '.join(
         f'{name}: {_rounded(value)}' for name, value in zip(names, inertial.inertia))
-    request = (f'{{name: identified, link: {link}, inertia: {{m: {_rounded(inertial.mass)}, '
+    is_plain = PLAIN_NAME.fullmatch(link) and yaml.safe_load(link) == link  # which 'no' is not
+    name = link if is_plain else printable(json.dumps(link, ensure_ascii=False))
+    request = (f'{{name: identified, link: {name}, inertia: {{m: {_rounded(inertial.mass)}, '
                f'com: {{x: {x}, y: {y}, z: {z}}}, {moments}}}}}')
     yield ''
     yield 'The payload is attached by a service, since it comes and goes:'
     yield ('  ros2 service call /inverse_dynamics/set_payload ros2_rnea_interfaces/srv/SetPayload '
            '\\')
-    yield f"    '{request}'"
+    yield f'    {quote(request)}'
     open_numbers = [one.quantity for one in identification.parameters
                     if one.owner == PAYLOAD and one.standard_error is None]
     if open_numbers:

@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     figures = Figures(examine(parse_urdf(text), text, options.massless))
     findings = figures.examination.findings
     if options.json:
-        print(json.dumps(as_json(figures), indent=2, ensure_ascii=False))
+        print(json.dumps(as_json(figures), indent=2))
     else:
         print(report(figures))
         print(f'\n{verdict(findings)}')

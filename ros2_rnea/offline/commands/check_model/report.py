@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import isfinite
 
+from ros2_rnea.errors import printable
 from ros2_rnea.model.description import JOINT_DYNAMICS, JointDescription
 from ros2_rnea.offline.audit import Finding, Severity
 from ros2_rnea.offline.commands.check_model.figures import Figures
@@ -42,7 +43,7 @@ def report(figures: Figures) -> str:
     for title, body in sections.items():
         if body:
             lines += ['', title, '-' * len(title), *body]
-    return '\n'.join(lines)
+    return '\n'.join(map(printable, lines))
 
 
 def _counts(figures: Figures) -> str:

@@ -24,10 +24,10 @@ import sys
 from time import monotonic
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ros2_rnea.command_line.command import command
+from ros2_rnea.command_line.terminal import PrintableConsole
 from ros2_rnea.errors import ArgumentError, CompilerError
 from ros2_rnea.kernels import machine
 from ros2_rnea.kernels.cache import (
@@ -154,7 +154,7 @@ def _target(options: argparse.Namespace) -> machine.Target:
 def _compile(robot: Robot, methods: Sequence[str]) -> tuple[int, int]:
     """Return how many kernels the node needs, and how many of them had to be compiled."""
     compiled = 0
-    terminal = Console(stderr=True)
+    terminal = PrintableConsole(stderr=True)
     with Progress(
             TextColumn('{task.description}'), BarColumn(), MofNCompleteColumn(),
             TimeElapsedColumn(), console=terminal, transient=True,

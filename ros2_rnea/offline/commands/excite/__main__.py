@@ -25,11 +25,10 @@ import sys
 import time
 
 import numpy as np
-from rich.console import Console
 
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import writing
-from ros2_rnea.command_line.terminal import progress_bar, say_written
+from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
@@ -73,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code.
     """
     options = _parser().parse_intermixed_args(arguments)
-    console = Console(highlight=False)
+    console = PrintableConsole(highlight=False)
     wanted = _wanted(options)
     plan = _searched(wanted, options)
     files = [] if options.dry_run else _write(plan, options)

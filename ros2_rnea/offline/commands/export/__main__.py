@@ -23,10 +23,9 @@ import re
 import sys
 from typing import Any
 
-from rich.console import Console
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import writing
-from ros2_rnea.command_line.terminal import figure_table, say_written
+from ros2_rnea.command_line.terminal import figure_table, PrintableConsole, say_written
 from ros2_rnea.control.parameter import declared_in, Specification
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import ArgumentError
@@ -109,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         written.append(options.out or Path(f'{identifier(robot.name)}.rnea'))
         with writing(written[-1]):
             written[-1].write_bytes(encoded(model))
-    console = Console()
+    console = PrintableConsole()
     _print_costs(console, model)
     say_written(console, written)
     return ExitCode.WRITTEN
@@ -162,7 +161,7 @@ def _style(robot: Robot, options: argparse.Namespace) -> Style:
     return Style(prefix, options.float)
 
 
-def _print_costs(console: Console, model: Model) -> None:
+def _print_costs(console: PrintableConsole, model: Model) -> None:
     table = figure_table('quantity', 'operations', 'runs', 'in the file', 'registers')
     for tape in model.tapes:
         table.add_row(tape.name, str(tape.operations), str(len(tape.runs)),

@@ -21,10 +21,9 @@ from enum import IntEnum
 from pathlib import Path
 import sys
 
-from rich.console import Console
 
 from ros2_rnea.command_line.command import command
-from ros2_rnea.command_line.terminal import progress_bar, say_written
+from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory, write_trajectory
@@ -61,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code.
     """
     options = _parser().parse_intermixed_args(arguments)
-    console = Console(highlight=False)
+    console = PrintableConsole(highlight=False)
     robot = robot_of(read_source(options.urdf, options.mappings), options)
     found = _with_all_joints(
         read_trajectory(options.file, options.topic, options.message), options)
@@ -137,7 +136,8 @@ def _retimed(
 
 
 def _write(
-        given: Checked, result: Checked, options: argparse.Namespace, console: Console) -> None:
+        given: Checked, result: Checked, options: argparse.Namespace, console: PrintableConsole,
+        ) -> None:
     suffix = options.file.suffix if options.file.suffix in ('.csv', '.yml') else '.yaml'
     out = options.out or Path(f'{options.file.stem}.filled{suffix}')
     plot = options.plot or Path(f'{options.file.stem}.efforts.png')

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 import json
 
+from ros2_rnea.errors import printable
 from ros2_rnea.model.strict_yaml import read_yaml, Value
 from ros2_rnea.offline.commands.fill_efforts.found import Found, stamp_remarks
 from ros2_rnea.offline.filling.effort_filler import FilledPoint, Plan
@@ -68,7 +69,8 @@ def _remarks(values: dict[str, Value]) -> tuple[str, ...]:
 
 def formatted(joint_names: Sequence[str], points: Sequence[FilledPoint]) -> str:
     """Return a trajectory as text for ``ros2 topic pub``; an effort may be empty."""
-    lines = [f'joint_names: {json.dumps(list(joint_names), ensure_ascii=False)}', 'points:']
+    names = printable(json.dumps(list(joint_names), ensure_ascii=False))
+    lines = [f'joint_names: {names}', 'points:']
     for waypoint, effort in points:
         fields = {field: getattr(waypoint, field) for field in _FIELDS}
         rows = [f'{field}: {_list(values)}' for field, values in fields.items()

@@ -26,11 +26,10 @@ from pathlib import Path
 import sys
 
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
 
 from ros2_rnea.command_line.command import command
-from ros2_rnea.command_line.terminal import progress_bar, say_written
+from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_document
 from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts
@@ -71,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code.
     """
     options = _parser().parse_args(arguments)
-    console = Console(highlight=False)
+    console = PrintableConsole(highlight=False)
     unknowns = unknowns_from(options.unknown)
     _check_payloads(options, unknowns)
     document = read_document(options.urdf)

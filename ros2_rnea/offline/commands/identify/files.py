@@ -21,6 +21,7 @@ from pathlib import Path
 import re
 
 from ros2_rnea.command_line.output_files import writing
+from ros2_rnea.errors import printable
 from ros2_rnea.offline.commands.report.report import recording_as_json
 from ros2_rnea.offline.identification.node_parameters import DIGITS, node_parameters
 from ros2_rnea.offline.identification.recording import PreparedRecording
@@ -72,7 +73,7 @@ def _with_doubts(document: bytes, doubts: Sequence[Doubt]) -> bytes:
     text, encoding = decoded(document)
     declaration = DECLARATION.match(text)
     top = declaration.end() if declaration else 0
-    said = '\n'.join(f'- {doubt.sentence}' for doubt in doubts).replace('--', '- -')
+    said = '\n'.join(f'- {printable(doubt.sentence)}' for doubt in doubts).replace('--', '- -')
     comment = f'<!-- WARNING: do not use this file as it is, for these reasons:\n{said}\n-->'
     comment = f'\n{comment}' if top else f'{comment}\n'
     return (text[:top] + comment + text[top:]).encode(encoding, 'xmlcharrefreplace')

@@ -22,10 +22,9 @@ import json
 from pathlib import Path
 import sys
 
-from rich.console import Console
 
 from ros2_rnea.command_line.command import command
-from ros2_rnea.command_line.terminal import say_written
+from ros2_rnea.command_line.terminal import PrintableConsole, say_written
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.recordings import (
     add_recording_options,
@@ -64,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         print(json.dumps(as_json([report]), indent=2))
     else:
-        console = Console(highlight=False)
+        console = PrintableConsole(highlight=False)
         console.print(report_table(report))
         if not options.dry_run:
             say_written(console, [

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ros2_rnea.errors import printable
 from ros2_rnea.offline.commands.number_text import number
 from ros2_rnea.offline.commands.report.picture import reach_of, svg_parts
 from ros2_rnea.offline.commands.report.report import Report
@@ -37,7 +38,8 @@ def page(reports: Sequence[Report]) -> str:
     """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value)
     environment.filters.update(number=number, evidence=evidence)
     comparisons = [report.comparison for report in reports]
     joints = []
