@@ -53,7 +53,7 @@ from ros2_rnea.node.controllers.other_publishers import OtherPublishers
 from ros2_rnea.node.controllers.receivers import Receivers
 from ros2_rnea.node.diagnostics import Diagnostics
 from ros2_rnea.node.guarded_node import GuardedNode
-from ros2_rnea.node.log_output import unblocked_log
+from ros2_rnea.node.log_output import fill_standard_descriptors, unblocked_log
 from ros2_rnea.node.migration import Migration
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.models.wanted_settings import WantedSettings
@@ -788,6 +788,7 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     if wants_help(sys.argv[1:] if args is None else args):
         sys.stdout.write(USAGE)
         return
+    fill_standard_descriptors()
     sys.setswitchinterval(SWITCH_INTERVAL)
     signals = EndSignals()
     signals.handle()

@@ -22,6 +22,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 from time import monotonic
 from typing import Any
 
@@ -63,6 +64,26 @@ class PrintableLogger(rcutils_logger.RcutilsLogger):
     def log(self, message: Any, severity: LoggingSeverity, **keywords: Any) -> bool:
         """Log a message; parameters are those of rclpy."""
         return super().log(shortened(str(message), LONGEST_LINES), severity, **keywords)
+
+
+def fill_standard_descriptors() -> None:
+    """
+    Open those of the descriptors 0 to 2 that are closed on nothing.
+
+    Where the node is started with one closed (``2>&-``), a socket of the middleware would get its
+    number, and the log would be written into that.  The log is on /rosout then.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, descriptor)
+            if nowhere != descriptor:
+                os.close(nowhere)
+            os.set_inheritable(descriptor, True)
+    if sys.stderr is None:  # rclpy's events executor needs one
+        sys.stderr = open(2, 'w', encoding='utf-8', closefd=False)
 
 
 # A caller of the logger is then not looked for in this file.

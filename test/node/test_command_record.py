@@ -154,3 +154,27 @@ def test_previous_record_is_removed_where_none_can_be_written(path, monkeypatch)
 
 def full_disk(*arguments):
     raise OSError(28, 'no space')
+
+
+@pytest.mark.parametrize('put', [os.mkfifo, lambda path: path.symlink_to('/dev/zero')])
+def test_a_record_without_an_end_is_none(path, put):
+    """It would keep the node from its start for ever, or fill the memory."""
+    path.parent.mkdir(mode=0o700)
+    put(path)
+    record = CommandRecord(path)
+    assert record.read() == RecordedCommand()
+    record.discard()
+    record.begin(JOINTS, RECEIVERS)
+    record.write(np.array([1.0, 2.0]))
+    assert CommandRecord(path).read().efforts == dict(zip(JOINTS, (1.0, 2.0)))
+
+
+@pytest.mark.parametrize('put', [os.mkfifo, lambda path: path.symlink_to('/dev/zero')])
+def test_nor_is_one_that_has_become_so(path, put):
+    written(path, (1.0, 2.0))
+    record = CommandRecord(path)
+    assert record.read().efforts
+    path.unlink()
+    put(path)
+    record.discard()
+    assert path.exists()  # it is somebody else's

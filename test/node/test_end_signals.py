@@ -183,3 +183,18 @@ def test_a_second_hangup_does_not_cut_the_braking_short(start, executor):
         node.process.send_signal(signal.SIGTERM)
         until(lambda: 'ended at once, before the arm was braked' in node.log, driver.turn)
     assert node.process.wait(timeout=PATIENCE) == 0, node.log
+
+
+@pytest.mark.parametrize('closed', ['2>&-', '<&- >&- 2>&-'])
+def test_it_runs_with_its_outputs_closed_from_the_start(start, closed):
+    """Another file would get the number of one, and the log would be written into that."""
+    here = f'/closed_{len(closed)}'
+    node = start(here, 'sh', '-c', f'exec "$@" {closed}', 'sh')
+    with arm_driver(here) as driver:
+        until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+        outputs = [Path(f'/proc/{node.process.pid}/fd/{number}') for number in (0, 1, 2)]
+        assert all(output.exists() for output in outputs)
+        assert not any('socket' in str(output.readlink()) for output in outputs)
+        node.process.send_signal(signal.SIGTERM)
+        until(lambda: node.process.poll() is not None, driver.turn)
+    assert node.process.poll() == 0

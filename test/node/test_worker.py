@@ -231,6 +231,32 @@ def test_a_dead_process_is_replaced_and_that_is_said(process, exits, is_idle):
     assert process.pid != killed and is_running(process.pid)
 
 
+@pytest.mark.parametrize('is_idle', [False, True])
+def test_a_stopped_process_is_replaced_and_that_is_said(process, exits, is_idle, monkeypatch):
+    """As by SIGSTOP; nothing else would tell that it never answers."""
+    monkeypatch.setattr(process_module, 'LONGEST_STOP', 0.1)
+    assert_answers(process)
+    before = process.pid
+    os.kill(before, signal.SIGSTOP)
+    if is_idle:
+        until(lambda: process.keep_alive() or exits)
+    assert_answers(process)
+    assert process.pid != before and has_ended(before)
+    assert exits == ['it was stopped, as by SIGSTOP']
+
+
+def test_a_process_that_goes_on_in_time_is_kept(process, exits, monkeypatch):
+    monkeypatch.setattr(process_module, 'LONGEST_STOP', 3600.0)
+    assert_answers(process)
+    before = process.pid
+    os.kill(before, signal.SIGSTOP)
+    until(lambda: process.keep_alive() or process._stopped_at is not None)
+    os.kill(before, signal.SIGCONT)
+    assert_answers(process)
+    until(lambda: process.keep_alive() or process._stopped_at is None)
+    assert process.pid == before and not exits
+
+
 def test_a_request_that_ends_two_processes_is_refused(process, exits):
     reason = '2 worker processes have exited while they worked on the request: killed'
     with pytest.raises(WorkerError, match=reason):

@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.kernels.cache import check_private
+from ros2_rnea.model.regular_file import MIB, read_regular_file
 
 MEMORY = Path('/dev/shm')
 """A file system in memory, whatever the user's environment is."""
@@ -41,6 +42,9 @@ MEMORY = Path('/dev/shm')
 VERSION = 1
 HEADER = 8192
 """Version of the format, and size of the header [bytes]; it is JSON, padded with spaces."""
+
+LARGEST = MIB
+"""Largest size of a record [bytes]; the header has no room for the names of so many joints."""
 
 SLOTS = 2
 """Number of copies of the numbers; they are written in turn, and one is whole at any time."""
@@ -103,7 +107,7 @@ class CommandRecord:
         """Return what an earlier process has recorded; nothing where there is none."""
         with suppress(OSError, LookupError, TypeError, ValueError):
             check_private(os.stat(self.path.parent, follow_symlinks=False))
-            content = self.path.read_bytes()
+            content = read_regular_file(self.path, LARGEST)
             header = json.loads(content[:HEADER])
             slots = np.frombuffer(content[HEADER:]).reshape(SLOTS, -1)
             newest = slots[slots[:, 0].argmax()]
@@ -178,7 +182,8 @@ class CommandRecord:
 
     def _is_as_read(self) -> bool:
         try:
-            return bool(self._content_read) and self.path.read_bytes() == self._content_read
+            return bool(self._content_read) and (
+                read_regular_file(self.path, LARGEST) == self._content_read)
         except OSError:
             return False
 

@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 from threading import Lock
+from time import monotonic
 from typing import Any, IO
 
 import ros2_rnea
@@ -35,6 +36,11 @@ from ros2_rnea.node.worker.channel import Channel, channel_pair, Message, PROGRE
 
 POLL_PERIOD = 0.05
 """Period at which a thread that waits for an answer checks if the request is cancelled [s]."""
+
+LONGEST_STOP = 10.0
+"""A process that is stopped for longer than this [s], as by SIGSTOP, is replaced."""
+
+STOPPED = 'it was stopped, as by SIGSTOP'
 
 TRIES = 2
 """Number of processes that may exit while they work on a request, before it is refused."""
@@ -76,6 +82,7 @@ class WorkerProcess:
         self._process: subprocess.Popen | None = None
         self._channel: Channel | None = None
         self._lifeline: IO[bytes] | None = None  # the process ends when this is closed
+        self._stopped_at: float | None = None  # when it was first seen stopped
         self._printed: deque[str] = deque(maxlen=LAST_LINES)
         self._reader: BackgroundThread | None = None  # of what the process prints
 
@@ -145,8 +152,9 @@ class WorkerProcess:
         self._started()
 
     def keep_alive(self) -> None:
-        """Report it if the process has exited, and start another one."""
-        if self._process is not None and self._process.poll() is not None:
+        """Report it if the process has exited or is stopped, and start another one."""
+        if self._process is not None and (
+                self._process.poll() is not None or self._is_stopped()):
             self._on_exit(self._clean_up())
             self._started()
 
@@ -185,6 +193,17 @@ class WorkerProcess:
             self._clean_up()
             raise RequestCancelledError(
                 'the node is ending' if is_closed else 'the request is cancelled')
+        if self._is_stopped():
+            raise ChildProcessError(STOPPED)
+
+    def _is_stopped(self) -> bool:
+        """Return whether the process has been stopped for too long: nobody else would see that."""
+        process = self._process
+        if process is None or not _has_stopped(process.pid):
+            self._stopped_at = None
+            return False
+        self._stopped_at = self._stopped_at or monotonic()
+        return monotonic() - self._stopped_at > LONGEST_STOP
 
     def _clean_up(self) -> str:
         """Release the process's resources, and return the reason why it has exited."""
@@ -196,6 +215,7 @@ class WorkerProcess:
             lifeline, self._lifeline = self._lifeline, None
         if process is None:
             return 'it was not running'
+        was_stopped, self._stopped_at = _has_stopped(process.pid), None
         try:
             status = process.wait(POLL_PERIOD)  # it may be exiting
         except subprocess.TimeoutExpired:
@@ -203,6 +223,8 @@ class WorkerProcess:
             status = process.wait()
         if lifeline is not None:
             lifeline.close()  # not before: that would kill a process that is exiting by itself
+        if was_stopped:
+            return STOPPED
         if status < 0:
             return f'killed by {signal.Signals(-status).name}'
         if self._reader is not None:
@@ -210,6 +232,14 @@ class WorkerProcess:
         if not self._printed:
             return f'status {status}'
         return f'status {status}; the last line that it printed: {self._printed[-1]}'
+
+
+def _has_stopped(pid: int) -> bool:
+    """Return whether Linux says that a process is stopped."""
+    with suppress(OSError):
+        state = Path(f'/proc/{pid}/stat').read_text(encoding='ascii', errors='replace')
+        return state.rpartition(')')[2].split()[0] == 'T'
+    return False
 
 
 def _refusal(answer: Message) -> RneaError | None:

@@ -38,6 +38,7 @@ import numpy as np
 
 from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
+from ros2_rnea.model.regular_file import check_regular_file
 from ros2_rnea.offline.identification.memory import check_memory, Part, parts_of
 from ros2_rnea.offline.identification.recording import Recording
 
@@ -159,6 +160,10 @@ class _CsvFile:
     def __init__(
             self, path: Path, columns: CsvColumns,
             payloads: Mapping[str, tuple[str, Inertial]]) -> None:
+        try:
+            check_regular_file(path)
+        except OSError as error:
+            raise RecordingError(f'{path} cannot be read: {error}') from error
         self._path = path
         self._columns = columns
         self._payloads = payloads

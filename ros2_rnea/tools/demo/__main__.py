@@ -30,6 +30,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ros2_rnea.command_line.command import ends_with_its_reader
 from ros2_rnea.errors import RneaError
+from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.node.topics.command_record import record_path
 from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
@@ -128,7 +129,7 @@ def _run(options: argparse.Namespace, console: Console) -> int:
 
 def _arm(options: argparse.Namespace) -> Arm:
     if options.urdf:
-        return arm_of(Model(options.urdf.read_text(encoding='utf-8')), options.tip)
+        return arm_of(Model(read_regular_file(options.urdf).decode()), options.tip)
     return arm_of(MODELS[options.robot](), options.tip)
 
 

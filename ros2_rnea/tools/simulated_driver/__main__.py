@@ -27,6 +27,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.tools.executor import lean_executor
 from ros2_rnea.tools.models import add_model_options, Model, MODELS
 try:
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _set_on_signal(stopping)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        model = Model(options.urdf.read_text()) if options.urdf else MODELS[options.robot]()
+        model = (Model(read_regular_file(options.urdf).decode()) if options.urdf
+                 else MODELS[options.robot]())
         node = DriverNode(model.urdf, model.start, options.friction)
         executor = lean_executor()
         _set_on_signal(stopping)  # again, because the events executor installs its own handlers

@@ -16,16 +16,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 import shutil
 import subprocess
 import sys
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.model.regular_file import check_size, LARGEST_TEXT, read_regular_file
 
 
 class SourceError(RneaError):
     """A file cannot be read or expanded."""
+
+
+MOST_LINKS = 5000
+"""Largest number of links of a robot: to examine one takes some 2 ms."""
 
 
 def read_source(name: str, mappings: Sequence[str] = ()) -> str:
@@ -34,7 +38,7 @@ def read_source(name: str, mappings: Sequence[str] = ()) -> str:
 
     :param name: as :func:`read_document` has it.
     :param mappings: as :func:`read_document` has them.
-    :raises SourceError: if the file cannot be read or expanded.
+    :raises SourceError: if the file cannot be read or expanded, is no regular file or too large.
     """
     try:
         return read_document(name, mappings).decode('utf-8-sig')
@@ -54,10 +58,20 @@ def read_document(name: str, mappings: Sequence[str] = ()) -> bytes:
     if mappings and not is_xacro:
         raise SourceError(f'{name} is not a .xacro file, so it accepts no argument {mappings[0]}')
     try:
-        content = sys.stdin.buffer.read() if name == '-' else Path(name).read_bytes()
+        content = _standard_input() if name == '-' else read_regular_file(name)
     except OSError as error:
         raise SourceError(f'{name} cannot be read: {error}') from error
-    return _expand(name, mappings).encode() if is_xacro else content
+    document = _expand(name, mappings).encode() if is_xacro else content
+    links = document.count(b'<link')
+    if links > MOST_LINKS:
+        raise SourceError(f'{name} has {links} links; at most {MOST_LINKS} are read')
+    return document
+
+
+def _standard_input() -> bytes:
+    content = sys.stdin.buffer.read(LARGEST_TEXT + 1)
+    check_size(len(content), LARGEST_TEXT)
+    return content
 
 
 def _expand(name: str, mappings: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ import re
 from typing import Any
 
 from ros2_rnea.errors import ArgumentError, did_you_mean
+from ros2_rnea.model.regular_file import read_regular_file
 import yaml
 
 PARAMETERS = 'ros__parameters'
@@ -35,7 +36,7 @@ def read_parameters(path: Path, node: str) -> dict[str, Any]:
     :raises ArgumentError: where the file is no parameter file, or has none for this node.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+        content = yaml.safe_load(read_regular_file(path).decode())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ArgumentError(f'{path} cannot be read: {error}') from error
     found = dict(_by_node(content, ''))

@@ -34,9 +34,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.model.urdf import with_rpy_alone
-from ros2_rnea.offline.commands.excite.mesh_files import as_stl
+from ros2_rnea.offline.commands.excite.mesh_files import as_stl, LARGEST_MESH
 from ros2_rnea.robots.arguments import Array, check_link
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.mujoco_library import mujoco
@@ -368,7 +369,7 @@ def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes])
     is_known = path.suffix.lower() in _MESHES
     key = f'{len(assets)}{path.suffix.lower() if is_known else ".stl"}'
     try:
-        data = path.read_bytes() if is_known else as_stl(path)
+        data = read_regular_file(path, LARGEST_MESH) if is_known else as_stl(path)
         _check_mesh(key, data)
     except (OSError, ValueError, RneaError) as error:
         return f'mesh {name} cannot be read: {str(error).splitlines()[0]}'

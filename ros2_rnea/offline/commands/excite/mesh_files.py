@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.model.regular_file import check_regular_file, MIB, read_regular_file
 from ros2_rnea.model.safe_xml import read_xml
 
 try:
@@ -38,6 +39,10 @@ _TRIANGLE = np.dtype([('numbers', '<f4', 12), ('attribute', '<u2')])
 """A triangle in a binary STL file: its normal, which may be zero, and its corners."""
 
 
+LARGEST_MESH = 1024 * MIB
+"""Largest size of the file of a mesh [bytes]."""
+
+
 class MeshError(RneaError):
     """A mesh cannot be read, for the reason that the message gives."""
 
@@ -47,11 +52,13 @@ def as_stl(path: Path) -> bytes:
     Return a mesh as a binary STL file, in metres.
 
     :raises MeshError: where no library reads it.
+    :raises OSError: where it is no regular file.
     """
     if coal is None:
         raise MeshError(
             f'MuJoCo does not read {path.suffix or "files without an ending"}; the library coal '
             f'converts other formats: pip install coal ({WHY_NOT})')
+    check_regular_file(path)
     try:
         mesh = coal.MeshLoader().load(str(path), np.full(3, _unit(path)))
         vertices = np.array(mesh.vertices())
@@ -71,7 +78,7 @@ def _unit(path: Path) -> float:
     """Return the unit of length of a file [m]; formats other than COLLADA have none."""
     if path.suffix.lower() != '.dae':
         return 1.0
-    for element in read_xml(path.read_text(encoding='utf-8', errors='replace')).iter():
+    for element in read_xml(read_regular_file(path, LARGEST_MESH).decode(errors='replace')).iter():
         if element.tag.rpartition(':')[2] == 'unit' and element.get('meter'):
             unit = float(element.get('meter', '1'))
             if not 0.0 < unit < inf:

@@ -19,7 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ros2_rnea.offline.commands.fill_efforts.found import FileError, Found, stamp_remarks
+from ros2_rnea.offline.commands.fill_efforts.found import (
+    check_points,
+    FileError,
+    Found,
+    stamp_remarks,
+)
 from ros2_rnea.offline.filling.effort_filler import Plan, Start
 from ros2_rnea.offline.identification.bag import (
     JOINT_STATE,
@@ -75,6 +80,7 @@ def _search(messages: Iterator[Any], path: Path, number: int) -> Found:
             continue
         count += 1
         if count == number:
+            check_points(len(message.points), str(path))
             return Found(
                 _plan(message), Start(positions, velocities),
                 stamp_remarks(seconds(message.header.stamp)))

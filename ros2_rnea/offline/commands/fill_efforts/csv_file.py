@@ -21,7 +21,7 @@ from io import StringIO
 from math import isfinite
 
 from ros2_rnea.errors import did_you_mean
-from ros2_rnea.offline.commands.fill_efforts.found import FileError, Found
+from ros2_rnea.offline.commands.fill_efforts.found import check_points, FileError, Found
 from ros2_rnea.offline.filling.effort_filler import FilledPoint, Plan
 from ros2_rnea.trajectories.trajectory import Waypoint
 
@@ -37,6 +37,7 @@ def parse(text: str, name: str) -> Found:
     :param name: of the file, for messages.
     :raises FileError: naming the line and column that do not fit.
     """
+    check_points(text.count('\n') - 1, name)  # a title, and a line for each
     rows = list(csv.reader(StringIO(text), skipinitialspace=True))
     if not rows:
         raise FileError(f'{name} is empty; its first line needs to be: time, JOINT.position, ...')

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ros2_rnea.command_line.output_files import writing
+from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.offline.commands.fill_efforts import bag_file, csv_file, yaml_file
 from ros2_rnea.offline.commands.fill_efforts.found import FileError, Found
 from ros2_rnea.offline.filling.effort_filler import FilledPoint
@@ -43,7 +44,7 @@ def read_trajectory(path: Path, topic: str | None = None, number: int | None = N
         bags = ', '.join(SUFFIXES)
         raise FileError(_unknown_kind(path, f', {bags} or the folder of a bag'))
     try:
-        text = path.read_text(encoding='utf-8-sig')
+        text = read_regular_file(path).decode('utf-8-sig')
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f'{path} cannot be read: {error}') from error
     return _TEXT[path.suffix].parse(text, path.name)

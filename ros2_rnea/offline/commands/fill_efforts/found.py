@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ros2_rnea.errors import RneaError
+from ros2_rnea.node.bounds import MAX_FILLED_POINTS
 from ros2_rnea.offline.filling.effort_filler import Plan, Start
 
 
@@ -36,6 +37,17 @@ class Found(NamedTuple):
     plan: Plan
     start: Start = Start()
     remarks: tuple[str, ...] = ()
+
+
+def check_points(number: int, name: str) -> None:
+    """
+    Check the number of points of a trajectory, before its text is read.
+
+    :param name: of the file.
+    :raises FileError: where there are too many.
+    """
+    if number > MAX_FILLED_POINTS:
+        raise FileError(f'{name} has {number} points; at most {MAX_FILLED_POINTS} are filled')
 
 
 def stamp_remarks(stamp: float) -> tuple[str, ...]:

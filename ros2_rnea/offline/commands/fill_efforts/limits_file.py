@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.model.strict_yaml import read_yaml, Value
 from ros2_rnea.offline.commands.fill_efforts.found import FileError
 from ros2_rnea.offline.filling.motion_check import described_limits, MotionLimits
@@ -58,7 +59,7 @@ def read_limits(path: Path | None, robot: Robot) -> Limits:
     if path is None:
         return limits
     try:
-        text = path.read_text(encoding='utf-8-sig')
+        text = read_regular_file(path).decode('utf-8-sig')
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f'{path} cannot be read: {error}') from error
     joints = read_yaml(text, path.name).by_key(['joint_limits'], _SCALES)['joint_limits']

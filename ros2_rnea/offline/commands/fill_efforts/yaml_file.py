@@ -20,7 +20,7 @@ import json
 
 from ros2_rnea.errors import printable
 from ros2_rnea.model.strict_yaml import read_yaml, Value
-from ros2_rnea.offline.commands.fill_efforts.found import Found, stamp_remarks
+from ros2_rnea.offline.commands.fill_efforts.found import check_points, Found, stamp_remarks
 from ros2_rnea.offline.filling.effort_filler import FilledPoint, Plan
 from ros2_rnea.trajectories.trajectory import Waypoint
 
@@ -32,8 +32,9 @@ def parse(text: str, name: str) -> Found:
     Return the JointTrajectory in a text.
 
     :param name: of the file, for messages.
-    :raises RneaError: naming the key and line that do not fit.
+    :raises RneaError: naming the key and line that do not fit, or where it has too many points.
     """
+    check_points(text.count('time_from_start'), name)
     document = read_yaml(text.rstrip().removesuffix('---'), name)
     values = document.by_key(['joint_names', 'points'], ['header'])
     joint_names = [item.name() for item in values['joint_names'].items()]

@@ -1,0 +1,74 @@
+# Copyright 2026 The ros2_rnea authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+"""
+Files from outside: nothing else than a regular file is read, and only one of a bounded size.
+
+A FIFO would keep its reader waiting for ever, and ``/dev/zero`` fills the memory.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+import stat
+
+MIB = 1 << 20
+
+LARGEST_TEXT = 64 * MIB
+"""Largest size of a file that is read as a whole and holds text [bytes]; no robot needs more."""
+
+
+def read_regular_file(path: Path | str, most: int = LARGEST_TEXT) -> bytes:
+    """
+    Return the content of a file.
+
+    :param most: the largest size that it may have [bytes].
+    :raises OSError: where it cannot be read, is no regular file or is larger; the last two are
+        known before anything is read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would block
+    with open(descriptor, 'rb') as file:
+        _check(os.fstat(descriptor), path, most)
+        content = file.read(most + 1)
+    check_size(len(content), most)  # it may have grown
+    return content
+
+
+def check_regular_file(path: Path | str) -> None:
+    """
+    Check that a file is a regular one, whatever its size.
+
+    :raises OSError: where it is not, or is not there.
+    """
+    _check(os.stat(path), path)
+
+
+def check_size(size: int, most: int) -> None:
+    """
+    Check the size of a file [bytes].
+
+    :raises OSError: where it is too large.
+    """
+    if size > most:
+        raise OSError(f'it has {size} bytes or more; at most {most} are read')
+
+
+def _check(status: os.stat_result, path: Path | str, most: int | None = None) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError('it is no regular file, but a pipe, a device or a socket')
+    if most is not None:
+        check_size(status.st_size, most)
