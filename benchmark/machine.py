@@ -24,7 +24,7 @@ from typing import Any
 
 PACKAGES = (
     'numpy', 'llvmlite', 'pin', 'mujoco', 'drake', 'casadi', 'adam-robotics', 'pybullet',
-    'figaroh', 'example-robot-data')
+    'figaroh', 'cmeel-eigen', 'cmeel-cppadcodegen', 'example-robot-data')
 
 FREQUENCY = Path('/sys/devices/system/cpu/cpu0/cpufreq')
 

@@ -29,7 +29,7 @@ import sys
 from tempfile import TemporaryDirectory
 
 from benchmark.errors import BenchmarkError
-from benchmark.peers import OURS, PINOCCHIO
+from benchmark.peers import ENGINES, OURS, PINOCCHIO, TAPE, TEXTBOOK
 from benchmark.robots import Description
 from benchmark.summary import Spread, spread
 import numpy as np
@@ -72,24 +72,25 @@ def measure_startup(description: Description, repetitions: int) -> Iterator[Star
     :param repetitions: how many cache folders are filled, one after the other.
     :raises BenchmarkError: where a process fails, with its last words.
     """
-    cold, cached, theirs = [], [], []
+    starts = ((OURS, COLD), (OURS, CACHED), (TAPE, 'none'), (TEXTBOOK, 'none'),
+              (PINOCCHIO, 'none'))
+    samples: dict[tuple[str, str], list[float]] = {start: [] for start in starts}
     for _ in range(repetitions):
         with TemporaryDirectory() as cache:
-            cold.append(_first_effort(OURS, description, cache))
-            cached.append(_first_effort(OURS, description, cache))
-            theirs.append(_first_effort(PINOCCHIO, description, cache))
-    for peer, name, samples in (
-            (OURS, COLD, cold), (OURS, CACHED, cached), (PINOCCHIO, 'none', theirs)):
-        yield Startup(description.name, peer, name, spread(np.array(samples)))
+            for start in starts:
+                samples[start].append(_first_effort(start[0], description, cache))
+    for (peer, name), taken in samples.items():
+        yield Startup(description.name, peer, name, spread(np.array(taken)))
 
 
 def _first_effort(peer: str, description: Description, cache: str) -> float:
     """Return how long a fresh process takes [s]."""
     asked = {'text': description.text, 'floating_base': description.floating_base}
+    engine = {'ROS2_RNEA_ENGINE': ENGINES[peer]} if peer in ENGINES else {}
     result = subprocess.run(
         [sys.executable, '-m', 'benchmark.first_effort', peer], input=json.dumps(asked),
         capture_output=True, text=True, check=False, cwd=ROOT,
-        env={**os.environ, 'XDG_CACHE_HOME': cache})
+        env={**os.environ, 'XDG_CACHE_HOME': cache, **engine})
     if result.returncode != 0:
         words = (result.stderr.strip().splitlines() or ['nothing'])[-1]
         raise BenchmarkError(

@@ -34,7 +34,12 @@ from benchmark.quantities import BY_NAME
 from benchmark.statement import Statement
 
 OURS = 'ros2_rnea'
+TAPE = 'ros2_rnea tape'
+TEXTBOOK = 'ros2_rnea textbook'
 PINOCCHIO = 'Pinocchio'
+
+ENGINES = {TAPE: 'tape', TEXTBOOK: 'textbook'}
+"""The engines of this package that are not its usual one, by peer."""
 
 REFUSALS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What libraries raise, each in its own way, at a robot that they cannot take."""
@@ -103,6 +108,8 @@ def statement(engine: Any, quantity: str) -> Statement:
 
 PEERS = (
     Peer(OURS, 'ours:Ours', 'ros2_rnea', 'it is this repository'),
+    Peer(TAPE, 'ours:Tape', 'ros2_rnea', 'it is this repository'),
+    Peer(TEXTBOOK, 'ours:Textbook', 'ros2_rnea', 'it is this repository'),
     Peer(PINOCCHIO, 'pinocchio:Pinocchio', 'pin', 'pip install pin'),
     Peer('CasADi C', 'casadi:CasADi', 'casadi', 'pip install casadi'),
     Peer('adam', 'adam:Adam', 'adam-robotics', "pip install 'adam-robotics[casadi]'"),

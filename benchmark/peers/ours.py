@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from benchmark.problem import Problem
 from benchmark.statement import Rows, Statement
 import numpy as np
-from ros2_rnea import AdjustableRobot, Robot
+from ros2_rnea import AdjustableRobot, Engine, Robot
 from ros2_rnea.model.description import Inertial, Pose
 
 PAYLOAD = Inertial(1e-13, Pose((0.01, 0.02, 0.03)), (1e-15, 2e-16, 3e-16, 1e-15, 4e-16, 1e-15))
@@ -29,11 +29,13 @@ PAYLOAD = Inertial(1e-13, Pose((0.01, 0.02, 0.03)), (1e-15, 2e-16, 3e-16, 1e-15,
 class Ours:
     """``Robot`` with arrays for the results given."""
 
+    ENGINE: ClassVar[Engine | None] = None
+
     WITHOUT: ClassVar[dict[str, str]] = {}
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._robot = problem.robot
+        self._robot = Robot(problem.robot.tree, engine=self.ENGINE)
 
     def inverse_dynamics(self) -> Statement:
         return self._vector('robot.inverse_dynamics(q, qd, qdd, out=out)', 'q qd qdd')
@@ -166,3 +168,19 @@ class Ours:
     def _rows(self, inputs: str) -> list[tuple[np.ndarray, ...]]:
         states = self._problem.states
         return list(zip(*(getattr(states, name) for name in inputs.split())))
+
+
+class Tape(Ours):
+    """The same without machine code."""
+
+    ENGINE = Engine.TAPE
+
+
+class Textbook(Ours):
+    """The same without kernels."""
+
+    ENGINE = Engine.TEXTBOOK
+
+    WITHOUT: ClassVar[dict[str, str]] = {'batch': 'a round would take minutes'}
+
+    batch = None  # type: ignore[assignment]

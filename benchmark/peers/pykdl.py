@@ -11,24 +11,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""
-PyKDL of Orocos: its recursive Newton-Euler solver, for chains only.
-
-The chain is put together from our tree, whose fixed joints are lumped already: its solver is
-spared them.
-"""
+"""PyKDL of Orocos: its recursive Newton-Euler solver, for chains only."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from benchmark.errors import Absent
+from benchmark.kdl import Segment, segments
 from benchmark.problem import GRAVITY, Problem
 from benchmark.statement import Statement
 import numpy as np
 import PyKDL
-from ros2_rnea.model.description import JointType
-from ros2_rnea.model.tree import Body
 
 
 class Kdl:
@@ -37,14 +30,10 @@ class Kdl:
     WITHOUT: ClassVar[dict[str, str]] = {}
 
     def __init__(self, problem: Problem) -> None:
-        bodies = problem.robot.tree.bodies
-        if problem.floating_base or any(
-                body.parent != i - 1 for i, body in enumerate(bodies)):
-            raise Absent('its inverse dynamics is of chains on a fixed base only')
         self._problem = problem
         self._chain = PyKDL.Chain()
-        for body in bodies:
-            self._chain.addSegment(_segment(body))
+        for segment in segments(problem):
+            self._chain.addSegment(_segment(segment))
         self._gravity = PyKDL.Vector(*GRAVITY)
         self._tau = PyKDL.JntArray(problem.robot.nv)
 
@@ -93,23 +82,11 @@ def _array(vector: np.ndarray) -> Any:
     return array
 
 
-def _segment(body: Body) -> Any:
-    """Return a body as KDL has it: with its joint, given in the axes of its parent."""
-    X, inertia = body.X_tree, body.inertia
-    placement = PyKDL.Frame(
-        PyKDL.Rotation(*(number for row in X.E.T.rows for number in row)), PyKDL.Vector(*X.r))
-    kind = (PyKDL.Joint.TransAxis if body.type is JointType.PRISMATIC else PyKDL.Joint.RotAxis)
+def _segment(segment: Segment) -> Any:
+    """Return a segment as PyKDL has it: its joint is given in the axes of its parent."""
+    placement = PyKDL.Frame(PyKDL.Rotation(*segment.rotation), PyKDL.Vector(*segment.position))
+    kind = PyKDL.Joint.TransAxis if segment.prismatic else PyKDL.Joint.RotAxis
     joint = PyKDL.Joint(
-        body.joint, placement.p, placement.M * PyKDL.Vector(*body.axis), kind)
-    center = PyKDL.Vector(*(number / inertia.m for number in inertia.h))
-    return PyKDL.Segment(body.link, joint, placement, PyKDL.RigidBodyInertia(
-        inertia.m, center, PyKDL.RotationalInertia(*_about_center(body))))
-
-
-def _about_center(body: Body) -> tuple[float, ...]:
-    """Return a body's inertia (xx, yy, zz, xy, xz, yz) about its centre of mass."""
-    inertia = body.inertia
-    h = np.array(list(inertia.h))
-    origin = np.array([list(row) for row in inertia.I_origin.rows])
-    I = origin - (h @ h * np.eye(3) - np.outer(h, h)) / inertia.m  # noqa: E741
-    return I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]
+        segment.joint, placement.p, placement.M * PyKDL.Vector(*segment.axis), kind)
+    return PyKDL.Segment(segment.link, joint, placement, PyKDL.RigidBodyInertia(
+        segment.mass, PyKDL.Vector(*segment.center), PyKDL.RotationalInertia(*segment.inertia)))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.campaign import Result
-from benchmark.peers import OURS, PEERS, PINOCCHIO
+from benchmark.peers import OURS, PEERS, PINOCCHIO, TEXTBOOK
 from benchmark.quantities import BY_NAME
 from benchmark.robots import Description
 import matplotlib
@@ -87,8 +87,8 @@ def draw(
 
 
 def _styles() -> dict[str, dict[str, Any]]:
-    """Return how each peer is drawn, the same in every run."""
-    others = [peer.name for peer in PEERS if peer.name not in (OURS, PINOCCHIO)]
+    """Return how each peer is drawn, the same in every run; the textbook would be far off."""
+    others = [peer.name for peer in PEERS if peer.name not in (OURS, PINOCCHIO, TEXTBOOK)]
     return {
         OURS: {'color': '#ee6677', 'marker': 'o', 'markersize': 9, 'zorder': 4},
         PINOCCHIO: {'color': 'black', 'marker': '|', 'markersize': 14, 'markeredgewidth': 2.5,

@@ -21,6 +21,7 @@ import subprocess
 import sys
 
 from benchmark.disturbance import Disturbance
+from benchmark.peers import OURS, PINOCCHIO, TAPE, TEXTBOOK
 import pytest
 from repository import ROOT
 from small_robots import ARM
@@ -47,6 +48,7 @@ def test_measures_a_robot_of_ones_own(tmp_path: Path):
     assert {'others', 'load_before', 'spread', 'reasons'} <= content['disturbance'].keys()
     assert 'load before the run' in ' '.join(result.stdout.split())
     assert {s['cache'] for s in content['startup']} >= {'cold', 'cached'}
+    assert {s['peer'] for s in content['startup']} == {OURS, TAPE, TEXTBOOK, PINOCCHIO}
 
 
 @pytest.mark.slow

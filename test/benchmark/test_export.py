@@ -15,17 +15,27 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError
 import json
 import shutil
 
-from benchmark import export
-from benchmark.export import C, figures_of, KERNEL, TAPE
+from benchmark.agreement import agree, relative_error
+from benchmark.chains import chain
+from benchmark.errors import Absent
+from benchmark.export import __main__ as export, ours, peers
+from benchmark.export.__main__ import Figure, figures_of
+from benchmark.export.ours import C, KERNEL, TAPE
 from benchmark.measure import Settings
 from benchmark.peers import PINOCCHIO
+from benchmark.peers.pinocchio import Pinocchio
+from benchmark.problem import pose_problem, STATES
 from benchmark.robots import Description
+from benchmark.statement import Statement
+from benchmark.summary import Spread
+import numpy as np
 import pytest
 from ros2_rnea.kernels import machine
-from small_robots import ARM
+from small_robots import ARM, joint, link, robot
 
 pytest.importorskip('pinocchio')
 if not machine.available():
@@ -35,6 +45,26 @@ if shutil.which('cc') is None:
 
 SHORT = Settings(rounds=2, block=1)
 BARE = ARM.replace('<dynamics damping="0.5"/>', '')
+
+SLIDING = robot(
+    link('base'), link('slide'), link('wheel', 2.0), link('fork'),
+    joint('rail', 'base', 'slide', kind='prismatic', axis='0.6 0 0.8'),
+    joint('spin', 'slide', 'wheel', kind='continuous'),
+    joint('turn', 'wheel', 'fork', axis='1 0 0'),
+).replace('xyz="0 0 0.3"', 'xyz="0 0.1 0.3" rpy="0.3 -0.5 0.7"')
+TREE = robot(
+    link('trunk', 10.0), link('right'), link('left'), link('wheel'),
+    joint('z_first', 'trunk', 'right'),  # Pinocchio sorts children by name
+    joint('a_second', 'trunk', 'left', axis='1 0 0'),
+    joint('roll', 'left', 'wheel', kind='continuous'))
+
+COPIES_VELOCITIES = """#!/bin/sh
+cat <<'end'
+static void generated(const double *q, const double *qd, const double *qdd, double *out) {
+  for (int i = 0; i < NV; ++i) out[i] = qd[i];
+}
+end
+"""
 
 
 def test_command_prints_a_table_and_writes_figures(tmp_path, monkeypatch, capsys):
@@ -46,14 +76,14 @@ def test_command_prints_a_table_and_writes_figures(tmp_path, monkeypatch, capsys
     for name in (TAPE, C, KERNEL, PINOCCHIO):
         assert f' {name} ' in printed
     figures = json.loads((tmp_path / 'export.json').read_text(encoding='utf-8'))['figures']
-    assert {one['contender'] for one in figures} == {TAPE, C, KERNEL, PINOCCHIO}
-    assert all(one['nanoseconds'][0] > 0.0 for one in figures)
+    assert {one['contender'] for one in figures} == {TAPE, C, KERNEL, PINOCCHIO, *peers.PEERS}
+    assert all(one['reason'] or one['nanoseconds'][0] > 0.0 for one in figures)
     operations = next(one['operations'] for one in figures if one['contender'] == TAPE)
     assert f'arm: {operations} operations' in printed
 
 
 def test_contender_that_differs_ends_the_run(monkeypatch):
-    monkeypatch.setattr(export, 'LOOPS', export.LOOPS.replace(
+    monkeypatch.setattr(ours, 'LOOPS', ours.LOOPS.replace(
         'robot_parameters, out)', 'robot_parameters, out); out[0] += 1.0'))
     with pytest.raises(export.BenchmarkError, match='arm: the generated C differs from Pinocchio'):
         figures_of(Description('arm', 'Arm', BARE), SHORT)
@@ -63,3 +93,88 @@ def test_missing_compiler_is_said(monkeypatch, capsys):
     monkeypatch.setenv('CC', 'no-such-compiler')
     assert export.main(['--robots', 'chain7', '--quick']) == 2
     assert 'there is no C compiler; install one' in capsys.readouterr().err
+
+
+def test_peer_that_differs_is_left_out_with_the_reason(monkeypatch):
+    wrong = Statement('pass', 'row', [0], {'out': np.zeros((STATES, 2))}, 'out')
+    monkeypatch.setattr(peers, 'PEERS', {'wrong': lambda problem, folder: wrong})
+    figures = figures_of(Description('arm', 'Arm', BARE), SHORT)
+    reasons = {one.contender: one.reason for one in figures if one.nanoseconds is None}
+    assert reasons == {'wrong': 'it differs from Pinocchio by 1.0e+00'}
+
+
+@pytest.mark.parametrize('error, reason', [
+    (Absent('it is not here [really]'), 'it is not here [really]'),
+    (RuntimeError('too many joints'), 'refuses the robot: too many joints')])
+def test_missing_peer_is_said_with_the_reason(monkeypatch, tmp_path, capsys, error, reason):
+    def make(problem, folder):
+        raise error
+
+    monkeypatch.setattr(peers, 'PEERS', {'gone': make})
+    monkeypatch.setattr(export, 'QUICK', SHORT)
+    assert export.main(['--robots', 'chain7', '--quick', '--output', str(tmp_path)]) == 0
+    assert f'chain7: gone is not timed: {reason}' in capsys.readouterr().out
+    figures = json.loads((tmp_path / 'export.json').read_text(encoding='utf-8'))['figures']
+    assert next(one for one in figures if one['contender'] == 'gone')['reason'] == reason
+
+
+def test_kdl_gives_pinocchios_efforts(tmp_path):
+    problem = pose_problem(Description('sliding', 'Sliding', SLIDING), 5)
+    try:
+        statement = peers.kdl(problem, tmp_path)
+    except Absent as reason:
+        pytest.skip(str(reason))
+    asked = Pinocchio(problem).inverse_dynamics().compiled().answers()
+    assert agree(relative_error(statement.compiled().answers()[0], asked))
+
+
+@pytest.mark.parametrize('text, floating', [(TREE, False), (SLIDING, True)])
+def test_kdl_takes_chains_only(tmp_path, text, floating):
+    problem = pose_problem(Description('other', 'Other', text, floating), 5)
+    with pytest.raises(Absent, match='chains on a fixed base only'):
+        peers.kdl(problem, tmp_path)
+
+
+def test_missing_headers_are_named_with_what_installs_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(peers, 'SOURCES', tmp_path)
+    (tmp_path / 'kdl.cpp').write_text('#include <no/such.hpp>\n', encoding='utf-8')
+    problem = pose_problem(Description('chain', 'Chain', chain(2)), 5)
+    with pytest.raises(Absent, match=r'no/such\.hpp: No such file.*apt install liborocos-kdl-dev'):
+        peers.kdl(problem, tmp_path)
+
+
+def test_missing_packages_are_named_with_what_installs_them(tmp_path, monkeypatch, request):
+    def distribution(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(peers, 'distribution', distribution)
+    peers._built_once.cache_clear()
+    request.addfinalizer(peers._built_once.cache_clear)
+    problem = pose_problem(Description('chain', 'Chain', chain(2)), 5)
+    for make, packages in ((peers.pinocchio_in_cpp, 'cmeel-eigen'),
+                           (peers.casadi, 'casadi cmeel-eigen'),
+                           (peers.cppadcodegen, 'cmeel-cppadcodegen cmeel-eigen')):
+        with pytest.raises(Absent, match=f'; pip install {packages} libpinocchio'):
+            make(problem, tmp_path)
+
+
+def test_generated_c_gets_states_and_gives_efforts_in_pinocchios_order(tmp_path, monkeypatch):
+    generator = tmp_path / 'generator'
+    generator.write_text(COPIES_VELOCITIES, encoding='utf-8')
+    generator.chmod(0o755)
+    monkeypatch.setattr(peers, '_built', lambda *_: generator)
+    problem = pose_problem(Description('tree', 'Tree', TREE, True), 5)
+    velocities = peers.casadi(problem, tmp_path).compiled().answers()[0]
+    assert np.array_equal(velocities, problem.states.qd)
+
+
+@pytest.mark.parametrize('contender, of_c, of_tape, verdict', [
+    (PINOCCHIO, 1.1, 1.0, 'C ahead, tape not behind: met'),
+    (PINOCCHIO, 1.1, 0.9, 'C ahead, tape not behind: [bold]missed[/]'),
+    (peers.IN_CPP, 0.9, 1.1, 'C ahead, tape not behind: [bold]missed[/]'),
+    ('KDL', 1.1, 0.9, 'C ahead: met'), ('KDL', 1.0, 1.1, 'C ahead: [bold]missed[/]'),
+    (C, 1.0, 0.2, ''), (TAPE, 5.0, 1.0, ''), (KERNEL, 0.9, 0.2, '')])
+def test_verdicts_say_what_is_asked(contender, of_c, of_tape, verdict):
+    figure = Figure('arm', contender, of_c=Spread(*3 * [of_c]), of_tape=Spread(*3 * [of_tape]))
+    assert export._verdict(figure, judged=True) == verdict
+    assert export._verdict(figure, judged=False) == verdict.partition(':')[0]

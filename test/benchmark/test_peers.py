@@ -15,10 +15,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+from benchmark import startup
 from benchmark.agreement import agree, relative_error
 from benchmark.chains import chain
 from benchmark.errors import Absent
-from benchmark.peers import PEERS, PINOCCHIO, statement
+from benchmark.peers import ENGINES, PEERS, PINOCCHIO, statement
 from benchmark.problem import pose_problem
 from benchmark.quantities import BY_NAME
 from benchmark.robots import Description, reduce_to_dynamics
@@ -75,3 +78,20 @@ def test_reasons_are_given_for_quantities_that_there_are():
         except Absent:
             continue
         assert set(engine.WITHOUT) <= set(BY_NAME), peer.name
+
+
+@pytest.mark.parametrize('name', ENGINES)
+def test_engines_are_peers(name, monkeypatch):
+    problem = pose_problem(DESCRIPTIONS[0], BATCH)
+    peer = next(peer for peer in PEERS if peer.name == name)
+    try:
+        engine = peer.load(problem)
+    except Absent as reason:
+        pytest.skip(str(reason))
+    robot = statement(engine, 'inverse_dynamics').names['robot']
+    assert robot.engine.value == ENGINES[name]
+    asked = []
+    monkeypatch.setattr(startup.subprocess, 'run', lambda *_, env, **__: (
+        asked.append(env['ROS2_RNEA_ENGINE']), SimpleNamespace(returncode=0, stdout='7'))[1])
+    startup._first_effort(name, DESCRIPTIONS[0], 'cache')
+    assert asked == [ENGINES[name]]

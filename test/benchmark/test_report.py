@@ -21,7 +21,7 @@ import json
 from benchmark.campaign import Result
 from benchmark.disturbance import Disturbance
 from benchmark.measure import Settings
-from benchmark.peers import OURS, PINOCCHIO
+from benchmark.peers import OURS, PEERS, PINOCCHIO, TEXTBOOK
 from benchmark.robots import Description
 from benchmark.startup import CACHED, COLD, Startup
 from benchmark.summary import Spread
@@ -127,6 +127,12 @@ def test_missed_figures_are_named():
 
 def test_noise_is_the_typical_distance_of_quartiles():
     assert tables.noise(RESULTS) == pytest.approx(0.2)
+
+
+def test_every_peer_has_a_place_in_the_picture():
+    pytest.importorskip('matplotlib', reason='matplotlib is not installed')
+    from benchmark.report.picture import _styles
+    assert set(_styles()) == {peer.name for peer in PEERS} - {TEXTBOOK}
 
 
 def test_json_and_picture_are_written(tmp_path):
