@@ -15,6 +15,6 @@
 A benchmark of exported models: what their inverse dynamics costs where they run, in C.
 
 ``python -m benchmark.export`` measures the tape in its interpreter and the generated C against
-Pinocchio's C++, the C that Pinocchio generates with CasADi and with CppADCodeGen, and KDL, in one
-interleaved run.  ``loops`` compiles and binds them, ``ours`` and ``peers`` have the contenders.
+Pinocchio's C++, the C that CasADi and CppADCodeGen generate from it, and KDL, in one interleaved
+run.  ``ours`` and ``peers`` have the contenders, ``loops`` compiles them.
 """

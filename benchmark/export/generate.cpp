@@ -21,14 +21,14 @@
 #endif
 
 #include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/parsers/urdf.hpp>
 
 #include <iostream>
 #include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include "model.hpp"
 
 const char *const signature =
     "static void generated(const double *q, const double *qd, const double *qdd, double *out)";
@@ -84,5 +84,10 @@ void write(const pinocchio::Model &model) { Trace(model).write(); }
 
 int main(int count, char **) {
   const std::string urdf{std::istreambuf_iterator<char>(std::cin), {}};
-  write(model_of(urdf, count > 1));
+  pinocchio::Model model;
+  if (count > 1)
+    pinocchio::urdf::buildModelFromXML(urdf, pinocchio::JointModelFreeFlyer(), model);
+  else
+    pinocchio::urdf::buildModelFromXML(urdf, model);
+  write(model);
 }

@@ -18,8 +18,6 @@
 
 #include <vector>
 
-#include "loop.h"
-
 namespace {
 
 struct Segment {  // as in benchmark/kdl.py

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Others' inverse dynamics in C and C++: Pinocchio's, C that is generated from it, and KDL's.
+Others' inverse dynamics in C and C++: C that is generated from Pinocchio's, and KDL's.
 
 PyPI's Pinocchio comes without ``pinocchio.casadi`` and without its code generator, but with the
 headers of both.  So programs in C++ (``generate.cpp``) are compiled once, and write the C of each
@@ -45,8 +45,8 @@ from benchmark.problem import Problem
 from benchmark.statement import Statement
 import numpy as np
 
-CACHE = Path('out', 'benchmark', 'pinocchio')
-"""What is compiled with Pinocchio's headers stays here, by its content, for the next run."""
+CACHE = Path('out', 'benchmark', 'generators')
+"""The compiled generators stay here, by their content, for the next run."""
 
 PINOCCHIO_NEEDS = (
     '-DBOOST_MPL_LIMIT_LIST_SIZE=30', '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30',
@@ -56,35 +56,22 @@ PINOCCHIO_NEEDS = (
 
 PREFIX = 'cmeel.prefix'
 
-Packages = tuple[tuple[str, str], ...]
-"""Names of Python packages, and where headers and libraries are inside of each."""
-
-IN_CPP = 'Pinocchio, C++'
-
-
-def pinocchio_in_cpp(problem: Problem, folder: Path) -> Statement:
-    """Return Pinocchio's function, called from C++."""
-    library = ctypes.CDLL(str(_built('pinocchio.cpp', (), FLAGS)))
-    library.made.restype = ctypes.c_void_p
-    urdf = problem.description.text.encode()
-    robot = ctypes.c_void_p(library.made(urdf, problem.floating_base))
-    return _in_pinocchios_order(problem, library.loop, robot)
-
 
 def casadi(problem: Problem, folder: Path) -> Statement:
     """Return the C that CasADi generates from Pinocchio's algorithm."""
-    return _generated(problem, folder, _built(
-        'generate.cpp', (('casadi', 'casadi'),), ('-DCASADI', '-lcasadi')))
+    return _generated(problem, folder, _generator('casadi', 'casadi', '-DCASADI', '-lcasadi'))
 
 
 def cppadcodegen(problem: Problem, folder: Path) -> Statement:
     """Return the C that Pinocchio's code generation writes, which is CppADCodeGen."""
-    return _generated(problem, folder, _built(
-        'generate.cpp', (('cmeel-cppadcodegen', PREFIX),), ('-lcppad_lib', '-ldl')))
+    return _generated(
+        problem, folder, _generator('cmeel-cppadcodegen', PREFIX, '-lcppad_lib', '-ldl'))
 
 
-def _generated(problem: Problem, folder: Path, generator: Path) -> Statement:
+def _generated(problem: Problem, folder: Path, generator: Path | Absent) -> Statement:
     """Return what a generator writes, compiled."""
+    if isinstance(generator, Absent):
+        raise generator
     floating = ['floating'] if problem.floating_base else []
     text = run(generator, *floating, input=problem.description.text)
     source = folder / f'{generator.name}.c'
@@ -92,60 +79,49 @@ def _generated(problem: Problem, folder: Path, generator: Path) -> Statement:
                       'void loop(const double *inputs, double *outputs) {\n'
                       '  LOOP(generated(q, qd, qdd, out))\n}\n', encoding='utf-8')
     target = source.with_suffix('.so')
-    model = Pinocchio(problem).model
-    run(compiler('CC', 'cc', 'C'), '-std=c99', *FLAGS, *sizes(model.nq, model.nv), source, '-lm',
+    pinocchio = Pinocchio(problem)
+    nq, nv = pinocchio.model.nq, pinocchio.model.nv
+    run(compiler('CC', 'cc', 'C'), '-std=c99', *FLAGS, *sizes(nq, nv), source, '-lm',
         '-o', target)
-    return _in_pinocchios_order(problem, ctypes.CDLL(str(target)).loop)
-
-
-def _in_pinocchios_order(
-        problem: Problem, loop: Callable[..., object], *arguments: object) -> Statement:
-    """Return the statement of a loop over Pinocchio's coordinates."""
-    asked = Pinocchio(problem).inverse_dynamics()
+    asked = pinocchio.inverse_dynamics()
     inputs = np.array([np.concatenate(row) for row in asked.rows])
-    return loop_statement(loop, inputs, problem.robot.nv, *arguments, to_ours=asked.to_ours)
-
-
-def _built(source: str, packages: Packages, flags: tuple[str, ...]) -> Path:
-    """
-    Return what is compiled with Pinocchio's headers and linked with its libraries.
-
-    :param packages: whose headers and libraries are needed besides.
-    :raises Absent: where that fails, or a package is missing.
-    """
-    built = _built_once(source, packages, flags)
-    if isinstance(built, Absent):
-        raise built
-    return built
+    return loop_statement(ctypes.CDLL(str(target)).loop, inputs, nv, to_ours=asked.to_ours)
 
 
 @cache  # of reasons, too: a compilation takes minutes
-def _built_once(source: str, packages: Packages, flags: tuple[str, ...]) -> Path | Absent:
-    """Return what ``_built`` returns or raises; it is compiled where it is not in the cache."""
-    places = dict((*packages, ('cmeel-eigen', PREFIX), ('libpinocchio', PREFIX)))
+def _generator(package: str, place: str, *own_flags: str) -> Path | Absent:
+    """
+    Return the program that writes C, or why there is none.
+
+    It is compiled where it is not in the cache.
+
+    :param place: where headers and libraries are inside of the package.
+    """
+    places = {package: place, 'cmeel-eigen': PREFIX, 'libpinocchio': PREFIX}
     try:
         found = [distribution(name) for name in places]
     except PackageNotFoundError as error:
         return Absent(f'{error}; pip install {" ".join(places)}')
     folders = [str(each.locate_file(place)) for each, place in zip(found, places.values())]
-    command = [
+    flags = [
         '-std=c++17', '-w', *PINOCCHIO_NEEDS,
         *(f'-isystem{folder}/include{eigen}' for folder in folders for eigen in ('', '/eigen3')),
         *(f'-L{folder}{lib}' for folder in folders for lib in ('', '/lib')),
         *(f'-Wl,-rpath,{folder}{lib}' for folder in folders for lib in ('', '/lib')),
-        '-lpinocchio_parsers', '-lpinocchio_default', *flags]
-    texts = [(SOURCES / name).read_text(encoding='utf-8') for name in (source, 'model.hpp')]
-    key = '\n'.join([*texts, *command, *(each.version for each in found)])
-    target = CACHE.resolve() / sha256(key.encode()).hexdigest()[:16]
-    if not target.exists():
+        '-lpinocchio_parsers', '-lpinocchio_default', *own_flags]
+    source = SOURCES / 'generate.cpp'
+    key = '\n'.join([source.read_text(encoding='utf-8'), *flags,
+                     *(each.version for each in found)])
+    program = CACHE.resolve() / sha256(key.encode()).hexdigest()[:16]
+    if not program.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
-        unfinished = target.with_suffix('.unfinished')
+        unfinished = program.with_suffix('.unfinished')
         try:
-            run(compiler('CXX', 'c++', 'C++'), SOURCES / source, *command, '-o', unfinished)
+            run(compiler('CXX', 'c++', 'C++'), source, *flags, '-o', unfinished)
         except Absent as reason:
             return reason
-        unfinished.replace(target)
-    return target
+        unfinished.replace(program)
+    return program
 
 
 def kdl(problem: Problem, folder: Path) -> Statement:
@@ -165,7 +141,6 @@ def kdl(problem: Problem, folder: Path) -> Statement:
 
 
 PEERS: Mapping[str, Callable[[Problem, Path], Statement]] = {
-    IN_CPP: pinocchio_in_cpp,
     'Pinocchio, CasADi C': casadi,
     'Pinocchio, CppAD C': cppadcodegen,
     'KDL': kdl,

@@ -148,13 +148,11 @@ def test_missing_packages_are_named_with_what_installs_them(tmp_path, monkeypatc
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(peers, 'distribution', distribution)
-    peers._built_once.cache_clear()
-    request.addfinalizer(peers._built_once.cache_clear)
+    peers._generator.cache_clear()
+    request.addfinalizer(peers._generator.cache_clear)
     problem = pose_problem(Description('chain', 'Chain', chain(2)), 5)
-    for make, packages in ((peers.pinocchio_in_cpp, 'cmeel-eigen'),
-                           (peers.casadi, 'casadi cmeel-eigen'),
-                           (peers.cppadcodegen, 'cmeel-cppadcodegen cmeel-eigen')):
-        with pytest.raises(Absent, match=f'; pip install {packages} libpinocchio'):
+    for make, package in ((peers.casadi, 'casadi'), (peers.cppadcodegen, 'cmeel-cppadcodegen')):
+        with pytest.raises(Absent, match=f'; pip install {package} cmeel-eigen libpinocchio'):
             make(problem, tmp_path)
 
 
@@ -162,19 +160,20 @@ def test_generated_c_gets_states_and_gives_efforts_in_pinocchios_order(tmp_path,
     generator = tmp_path / 'generator'
     generator.write_text(COPIES_VELOCITIES, encoding='utf-8')
     generator.chmod(0o755)
-    monkeypatch.setattr(peers, '_built', lambda *_: generator)
+    monkeypatch.setattr(peers, '_generator', lambda *_: generator)
     problem = pose_problem(Description('tree', 'Tree', TREE, True), 5)
     velocities = peers.casadi(problem, tmp_path).compiled().answers()[0]
     assert np.array_equal(velocities, problem.states.qd)
 
 
-@pytest.mark.parametrize('contender, of_c, of_tape, verdict', [
-    (PINOCCHIO, 1.1, 1.0, 'C ahead, tape not behind: met'),
-    (PINOCCHIO, 1.1, 0.9, 'C ahead, tape not behind: [bold]missed[/]'),
-    (peers.IN_CPP, 0.9, 1.1, 'C ahead, tape not behind: [bold]missed[/]'),
-    ('KDL', 1.1, 0.9, 'C ahead: met'), ('KDL', 1.0, 1.1, 'C ahead: [bold]missed[/]'),
-    (C, 1.0, 0.2, ''), (TAPE, 5.0, 1.0, ''), (KERNEL, 0.9, 0.2, '')])
-def test_verdicts_say_what_is_asked(contender, of_c, of_tape, verdict):
-    figure = Figure('arm', contender, of_c=Spread(*3 * [of_c]), of_tape=Spread(*3 * [of_tape]))
+@pytest.mark.parametrize('contender, of_pinocchio, of_c, verdict', [
+    (TAPE, 1.0, 5.0, 'of Pinocchio ≤ 1: met'),
+    (TAPE, 1.1, 5.0, 'of Pinocchio ≤ 1: [bold]missed[/]'),
+    (PINOCCHIO, 1.0, 1.1, 'of generated C > 1: met'),
+    ('KDL', 0.3, 1.0, 'of generated C > 1: [bold]missed[/]'), (C, 2.0, 1.0, ''),
+    (KERNEL, 0.1, 0.9, '')])
+def test_verdicts_say_what_is_asked(contender, of_pinocchio, of_c, verdict):
+    figure = Figure('arm', contender, of_pinocchio=Spread(*3 * [of_pinocchio]),
+                    of_c=Spread(*3 * [of_c]))
     assert export._verdict(figure, judged=True) == verdict
     assert export._verdict(figure, judged=False) == verdict.partition(':')[0]
