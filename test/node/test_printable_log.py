@@ -13,12 +13,12 @@
 # limitations under the License.
 """What the node logs is printable, whatever stands in a message or a request."""
 
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from ros2_rnea.node.log_output import LONGEST_LINES
 from ros2_rnea.node.managed_node import ManagedInverseDynamicsNode
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from small_robots import ARM
 
 pytestmark = pytest.mark.ros

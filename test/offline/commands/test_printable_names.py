@@ -127,5 +127,3 @@ def test_a_page_shows_names_and_obeys_them_not():
     text = page([report.of('model', [recording], robot)])
     assert r'a\x1b\u2028\x9bb' in text
     assert all(line.isprintable() for line in text.replace('\t', ' ').split('\n'))
-
-
