@@ -395,8 +395,10 @@ def _open_loops(root: ElementTree.Element) -> Iterator[str]:
     Yield, in words, what closes loops in the text.
 
     It is a ``<loop_joint>`` (Drake), a ``<constraint>`` (proposed for URDF), or SDFormat's joint
-    in ``<gazebo>``.
+    in ``<gazebo>``.  The latter closes none where it holds the base in SDFormat's ``world``, or
+    carries a link that is in ``<gazebo>``, too.
     """
+    known = {link.get('name') for link in root.findall('link')}
     for element in root:
         closing = element.findall('joint') if element.tag == 'gazebo' else (
             [element] if element.tag in ('loop_joint', 'constraint') else [])
@@ -404,7 +406,8 @@ def _open_loops(root: ElementTree.Element) -> Iterator[str]:
             links = [
                 child.get('link') or (child.text or '').strip() for child in joint
                 if child.tag in ('link1', 'link2', 'parent', 'child')]
-            if len(links) == 2 and all(links):
+            if len(links) == 2 and all(links) and (
+                    element.tag != 'gazebo' or known.issuperset(links)):
                 one, other = map(_clip, links)
                 yield (f'<{element.tag}> {_clip(joint.get("name", ""))!r} between {one!r} and '
                        f'{other!r}')

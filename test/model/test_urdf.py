@@ -179,6 +179,14 @@ def test_what_closes_a_loop_is_read_and_warned_about(closing, tag):
     assert said in str(warning.message) and Path(warning.filename) == Path(__file__)
 
 
+@pytest.mark.parametrize('links', [
+    '<parent>world</parent><child>base</child>',
+    '<parent>forearm</parent><child>lens</child>'], ids=['to the world', 'of another link'])
+def test_a_joint_of_a_simulator_to_what_is_no_link_here_closes_no_loop(links):
+    closing = f'<gazebo><link name="lens"/><joint name="pin" type="fixed">{links}</joint></gazebo>'
+    assert parse_urdf(arm_with('</robot>', f'{closing}</robot>')).open_loops == ()
+
+
 def test_a_path_is_not_taken_for_a_description():
     assert 'its text is needed' in message_of('robots/arm.urdf')
     with pytest.raises(ArgumentError, match='not of str; Robot.from_urdf reads the text'):
