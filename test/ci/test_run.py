@@ -76,6 +76,15 @@ def test_unknown_command_is_refused_with_the_usage(clone: Path):
     assert './run demo' in result.stderr
 
 
+def test_a_parameter_file_that_is_not_there_is_refused(clone: Path):
+    """The node would start with no parameters at all."""
+    put_command(clone, 'uname', 'echo Darwin')  # set-up would end here
+    result = run(clone, 'node', 'my_robbot.yaml')
+    assert result.returncode == 1
+    assert 'there is no file my_robbot.yaml' in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize('command, script, sentence', [
     ('uname', 'echo Darwin', 'Linux on x86_64 only'),
     ('uname', '[ "$1" = -m ] && echo aarch64 || echo Linux', 'Linux on x86_64 only'),
