@@ -200,6 +200,19 @@ def test_distances_are_those_of_the_boxes():
     assert near[0] == pytest.approx(0.05, abs=1e-6)
 
 
+@pytest.mark.parametrize('part', ['<collision>', '<joint name="elbow"'])
+def test_what_a_quaternion_turns_is_where_the_robot_has_it(part):
+    """MuJoCo passes over the rotations of URDF 1.1."""
+    before, part, after = two_links().rpartition(part)
+    pose = np.array([[np.pi / 2, np.pi / 2 + 0.5]])
+    straight, turned, same = (
+        geometry_of(before + part + after.replace('<origin', f'<origin {rotation}', 1), floor=0.0)
+        .distances(pose)[0] for rotation in (
+            '', f'quat_xyzw="0 {np.sin(0.15)} 0 {np.cos(0.15)}"', 'rpy="0 0.3 0"'))
+    assert turned == pytest.approx(same, abs=1e-9)
+    assert abs(turned - straight) > 0.005
+
+
 def test_neighbours_touching_at_zero_are_left_out():
     urdf = two_links().replace('box size="0.06 0.06 0.25"', 'box size="0.06 0.06 1.05"')
     geometry = collision.Geometry(Robot.from_urdf(urdf), urdf, floor=0.25)
