@@ -18,9 +18,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from math import isfinite
+import sys
 
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.model.description import Inertial, Pose, RobotDescription
+from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
 from ros2_rnea.robots.robot import Robot
 
@@ -54,7 +56,22 @@ def robot_of(urdf: str, options: argparse.Namespace) -> Robot:
     :raises RneaError: where it is no robot, or gravity is out of range.
     """
     check_gravity(options.gravity)
-    return Robot.from_urdf(urdf, massless_links=options.massless).with_gravity(options.gravity)
+    description = described(urdf)
+    return Robot.from_description(
+        description, massless_links=options.massless).with_gravity(options.gravity)
+
+
+def described(urdf: str) -> RobotDescription:
+    """
+    Return the content of a URDF, and say on the error output which loops are open in it.
+
+    :raises DescriptionError: where it is no robot.
+    """
+    description = parse_urdf(urdf)
+    for closing in description.open_loops:
+        print(f'warning: {closing} closes a loop, which is left open: efforts may be several '
+              'times too large or too small', file=sys.stderr)
+    return description
 
 
 def check_gravity(gravity: Sequence[float]) -> None:

@@ -76,6 +76,17 @@ def test_file_is_named_after_the_robot_and_computes_its_effort(export, tmp_path)
     np.testing.assert_allclose(effort_of(tmp_path / 'arm.rnea'), expected, rtol=1e-12)
 
 
+def test_a_loop_that_is_left_open_is_said(export, tmp_path):
+    closing = '<loop_joint name="pin"><link1 link="base"/><link2 link="forearm"/></loop_joint>'
+    (tmp_path / 'loop.urdf').write_text(
+        ARM.replace('</robot>', f'{closing}</robot>'), encoding='utf-8')
+    assert export()[2] == ''
+    code, _, said = export(file='loop.urdf')
+    assert code == 0
+    assert said.startswith("warning: <loop_joint> 'pin' between 'base' and 'forearm' closes a loop")
+    assert len(said.splitlines()) == 1
+
+
 def test_table_says_what_each_quantity_costs_and_fits_a_terminal(export, tmp_path):
     _, output, _ = export('--quantities', 'gravity,mass_matrix', '--jacobian', 'tool')
     header, *rows = output.splitlines()

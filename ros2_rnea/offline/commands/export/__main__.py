@@ -39,11 +39,10 @@ from ros2_rnea.export.model import (
     traces_of,
 )
 from ros2_rnea.export.model_file import encoded, tape_data
-from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.compile.parameter_file import names_in, read_parameters
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
-from ros2_rnea.offline.commands.robot_options import check_gravity, PAYLOAD, payload_of
+from ros2_rnea.offline.commands.robot_options import check_gravity, described, PAYLOAD, payload_of
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.robots.sent_terms import Arm, Terms
@@ -119,7 +118,7 @@ def _robot(
     """Return the robot with its present gravity, payloads and numbers of joints."""
     massless = [*options.massless, *names_in(parameters, 'massless_links')]
     payload_links = [*options.payload_link, *names_in(parameters, 'payload_links')]
-    description = parse_urdf(text)
+    description = described(text)
     if (options.friction_from or parameters.get('friction_from', 'none')) == 'none':
         description = description.without_friction()
     robot = Robot.from_description(description, options.floating_base, massless)
