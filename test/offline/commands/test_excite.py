@@ -202,7 +202,7 @@ def test_distances_are_those_of_the_boxes():
 
 @pytest.mark.parametrize('part', ['<collision>', '<joint name="elbow"'])
 def test_what_a_quaternion_turns_is_where_the_robot_has_it(part):
-    """MuJoCo passes over the rotations of URDF 1.1."""
+    """Rotations of URDF 1.1 are none for MuJoCo, which reads the geometry."""
     before, part, after = two_links().rpartition(part)
     pose = np.array([[np.pi / 2, np.pi / 2 + 0.5]])
     straight, turned, same = (
