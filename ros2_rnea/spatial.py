@@ -195,6 +195,20 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
             @ rotation_about(x_axis, roll))
 
 
+def rpy_from_rotation(rotation: Matrix) -> tuple[float, float, float]:
+    """
+    Return URDF's fixed-axis angles of an orientation [rad], see :func:`rotation_from_rpy`.
+
+    The yaw is that of what is left after the roll: the three are exact also where the pitch is a
+    right angle, and both turn about the same axis.
+    """
+    x, y, z = rotation.rows
+    roll = math.atan2(z.y, z.z)
+    c, s = math.cos(roll), math.sin(roll)
+    return (roll, math.atan2(-z.x, math.hypot(z.y, z.z)),
+            math.atan2(s * x.z - c * x.y, c * y.y - s * y.z))
+
+
 def rotation_from_quaternion(x: Number, y: Number, z: Number, w: Number) -> Matrix:
     """Return the orientation that a quaternion (x, y, z, w) of any length but zero stands for."""
     s = 2.0 / (x * x + y * y + z * z + w * w)

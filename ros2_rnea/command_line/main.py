@@ -78,7 +78,7 @@ def by_its_name() -> int:
     if executable.parent.name != 'ros2_rnea':
         print(f"{executable.name}: the command is 'ros2_rnea {executable.name}' now; the former "
               'name will be gone in the next release', file=sys.stderr)
-    return _run(executable.name, sys.argv[1:])
+    return main([executable.name, *sys.argv[1:]])
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from math import atan2, cos, hypot, inf, isfinite, sin
+from math import hypot, inf, isfinite
 import re
 from typing import Any
 from xml.etree import ElementTree
@@ -43,6 +43,7 @@ from ros2_rnea.model.description import (
     Triple,
 )
 from ros2_rnea.model.safe_xml import read_xml
+from ros2_rnea.spatial import rotation_from_quaternion, rpy_from_rotation
 from urdf_parser_py import urdf
 
 
@@ -283,23 +284,9 @@ def with_rpy_alone(root: ElementTree.Element) -> None:
 
 
 def rpy_of(quaternion: str) -> str:
-    """
-    Return the roll, pitch and yaw of a quaternion, both as the texts of attributes.
-
-    The yaw is that of what is left after the roll: it is exact also where the pitch is a right
-    angle, and both turn about the same axis.
-    """
-    x, y, z, w = map(float, quaternion.split())
-    length = hypot(x, y, z, w)
-    x, y, z, w = x / length, y / length, z / length, w / length
-    roll_sin, roll_cos = 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
-    roll = atan2(roll_sin, roll_cos)
-    pitch = atan2(2.0 * (w * y - x * z), hypot(roll_sin, roll_cos))
-    c, s = cos(roll), sin(roll)
-    yaw = atan2(
-        s * 2.0 * (x * z + w * y) - c * 2.0 * (x * y - w * z),
-        c * (1.0 - 2.0 * (x * x + z * z)) - s * 2.0 * (y * z - w * x))
-    return ' '.join(map(repr, (roll, pitch, yaw)))
+    """Return the roll, pitch and yaw of a quaternion, both as the texts of attributes."""
+    rotation = rotation_from_quaternion(*map(float, quaternion.split()))
+    return ' '.join(map(repr, rpy_from_rotation(rotation)))
 
 
 def _check_count(count: int, rule: Element, where: str) -> None:

@@ -785,10 +785,10 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     rclpy's own signal handlers would invalidate the context in the middle of a callback: its next
     publication would raise.  Here the running callback finishes first.
     """
-    if wants_help(sys.argv[1:] if args is None else args):
-        sys.stdout.write(USAGE)
-        return
     fill_standard_descriptors()
+    if wants_help(sys.argv[1:] if args is None else args):
+        print(USAGE, end='')  # noqa: T201 (nothing where the output is closed)
+        return
     sys.setswitchinterval(SWITCH_INTERVAL)
     signals = EndSignals()
     signals.handle()
