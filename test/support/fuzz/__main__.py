@@ -23,7 +23,8 @@ parameters of any type and value, and robot descriptions that are nearly right.
 
 After each batch an honest joint state has to be answered with the effort that the library
 computes, and every service has to answer.  Commands must stay within the effort limits and the
-rate limit, log and memory must be bounded, no exception may escape, and SIGINT must end the node.
+rate limit, also while processes that only listen to them come and go, log and memory must be
+bounded, no exception may escape, and a signal must end the node.
 
 Each round has a seed and a node of its own.  If one breaks, hypothesis reduces the batch to the
 messages that are needed, and the command that repeats the round is printed.
@@ -43,7 +44,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.tools.ros_domain import reserve_domain
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-os.environ['ROS2_RNEA_ENGINE'] = 'textbook'  # the models live too short to be compiled
 os.environ.setdefault('ROS2_RNEA_TEST_PATIENCE', '60')
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from signal import Signals
 from typing import NamedTuple
 
 from fuzz.hostile import Hostile, hostile_messages
@@ -58,6 +59,14 @@ A round takes that whose number is its seed's remainder.
 
 A node that has heard ``controller_state`` follows no trajectory: only one of them does.
 """
+
+
+ENGINES = ('textbook', '')
+"""Of the kernels: a round takes that of the remainder of how often its variant came before."""
+
+ENDS = (Signals.SIGINT, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGQUIT, Signals.SIGUSR1,
+        Signals.SIGUSR2, Signals.SIGALRM)
+"""The signals that end the node of a round."""
 
 
 class RoundError(Exception):
@@ -131,8 +140,10 @@ class Round:
             self._end(None)
 
     def _start(self) -> Target:
-        variant = VARIANTS[self._seed % len(VARIANTS)]
-        self._target = Target(self._folder, *variant).__enter__()
+        before, number = divmod(self._seed, len(VARIANTS))
+        self._target = Target(
+            self._folder, *VARIANTS[number], engine=ENGINES[before % len(ENGINES)],
+            end=ENDS[self._seed % len(ENDS)]).__enter__()
         return self._target
 
     def _end(self, error: BaseException | None) -> None:

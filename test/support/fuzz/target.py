@@ -35,6 +35,8 @@ from lifecycle_msgs.msg import State, Transition
 import numpy as np
 from patience import PATIENCE
 from rcl_interfaces.msg import Parameter, ParameterType
+import rclpy
+from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -105,7 +107,31 @@ class Broken(AssertionError):
     """The node does not keep what it promises."""
 
 
+LISTENER = 'recorder'
+"""The name of all nodes that listen to the commands for a while."""
+
 _numbers = count(1)
+
+
+class Listener:
+    """
+    A process of its own that receives the commands, as far as the middleware can tell.
+
+    :param namespace: of the node that sends them.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self._context = Context()
+        rclpy.init(context=self._context)
+        self._node = Node(LISTENER, namespace=namespace, context=self._context,
+                          start_parameter_services=False, enable_rosout=False)
+        self._node.create_subscription(
+            Float64MultiArray, f'{NODE}/commands', lambda _: None, 1)
+
+    def end(self) -> None:
+        """Let it go."""
+        self._node.destroy_node()
+        rclpy.shutdown(context=self._context)
 
 
 class Target:
@@ -117,12 +143,15 @@ class Target:
     :param omitted: last parts of the names of inputs that are not attacked.
     :param awaited: those of inputs that it has with these parameters only.
     :param program: the module of the executable.
+    :param engine: of its kernels; empty: the one that is best on this machine.
+    :param end: the signal that ends it.
     :ivar is_finalized: whether a managed node has been shut down, after which it serves no more.
     """
 
     def __init__(
             self, folder: Path, parameters: Mapping[str, str], omitted: Sequence[str] = (),
-            awaited: Sequence[str] = (), program: str = 'inverse_dynamics_node') -> None:
+            awaited: Sequence[str] = (), program: str = 'inverse_dynamics_node',
+            engine: str = 'textbook', end: signal.Signals = signal.SIGINT) -> None:
         model = ur5()
         # A node that was killed stays in the graph for a while, under its own namespace.
         self._namespace = f'/fuzz_{next(_numbers)}'
@@ -141,6 +170,9 @@ class Target:
         self._parameters = parameters
         self._omitted = omitted
         self._program = program
+        self._engine = engine
+        self._end = end
+        self._listeners: list[Listener] = []
         self.is_finalized = False
         self._awaited = {*awaited, 'fill_trajectory_efforts', 'compute_mass_matrix'}
         self._log = folder / 'node.log'
@@ -168,7 +200,8 @@ class Target:
                 [sys.executable, '-m', f'ros2_rnea.node.{self._program}', '--ros-args',
                  '-r', f'__ns:={self._namespace}',
                  *(word for name, value in given.items() for word in ('-p', f'{name}:={value}'))],
-                stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
+                stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                env={**os.environ, 'ROS2_RNEA_ENGINE': self._engine})
         self._peer = Node('fuzzer', namespace=self._namespace)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._peer)
@@ -194,9 +227,9 @@ class Target:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        """End the node: by SIGINT, cleanly, unless it has been found broken."""
+        """End the node: by a signal, cleanly, unless it has been found broken."""
         if error is None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(self._end)
             try:
                 code = self._process.wait(PATIENCE)
             finally:
@@ -210,6 +243,8 @@ class Target:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        for each in self._listeners:
+            each.end()
         self._executor.shutdown()
         self._peer.destroy_node()
 
@@ -241,6 +276,7 @@ class Target:
         :raises Broken: where the node does not answer an honest state as it should.
         """
         self._is_changed = any(each.to.base in CHANGES for each in batch)
+        self._let_listeners_change()
         answers = {}
         for each in batch:
             answers[each.to.base] = self._send(each)
@@ -253,6 +289,13 @@ class Target:
             self._judge_life()
         else:
             self._judge()
+
+    def _let_listeners_change(self) -> None:
+        """Let one more or one less receive the commands, of up to two that have equal names."""
+        if self._batches % 4 < 2:
+            self._listeners.append(Listener(self._namespace))
+        elif self._listeners:
+            self._listeners.pop(0).end()
 
     def _send(self, hostile: Hostile) -> Future | None:
         """Send something as often as it says; return the future answer to the last request."""
