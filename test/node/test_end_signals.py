@@ -24,6 +24,7 @@ from arm_driver import arm_driver, ArmDriver
 from patience import PATIENCE, until
 import pytest
 from rclpy.node import Node
+from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.node.process import EndSignals
 from sensor_msgs.msg import JointState
@@ -153,6 +154,23 @@ def test_it_ends_the_node_as_sigterm_does(start, end):
         return CUT_SHORT not in node.log
 
     assert any(has_faded(attempt) for attempt in range(TRIES))
+
+
+@pytest.mark.parametrize('end', [Signals.SIGKILL, Signals.SIGSEGV, Signals.SIGABRT],
+                         ids=lambda end: end.name)
+def test_a_crash_leaves_the_last_effort_as_the_documentation_says(start, end):
+    here = f'/crashed_by_{end.name.lower()}'
+    node = start(here, on_stop='zero')
+    with arm_driver(here) as driver:
+        until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+        node.process.send_signal(end)
+        until(lambda: node.process.poll() is not None, driver.turn)
+        assert node.process.poll() == -end
+        driver.turn()
+        assert last(driver) == pytest.approx(GRAVITY)
+    row, = (row for row in (ROOT / 'docs' / 'interface.rst').read_text(encoding='utf-8').split(
+        '   * - ') if end.name in row)
+    assert row.rstrip().endswith('- the last effort, also that of a motion')
 
 
 def test_after_nohup_a_closed_terminal_does_not_end_it(start):
