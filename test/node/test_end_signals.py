@@ -14,7 +14,10 @@
 """Each signal that ends a process and is no crash lets the node brake the arm before it ends."""
 
 from contextlib import closing
+import os
 from pathlib import Path
+import pty
+import select
 import signal
 from signal import Signals
 import subprocess
@@ -77,17 +80,22 @@ class MovingDriver(ArmDriver):
         self._executor.spin_once(timeout_sec=0.01)
 
 
+def command(namespace: str, **parameters) -> list[str]:
+    """Return the command that starts the node in a namespace."""
+    given = [word for name, value in {**PARAMETERS, **parameters}.items()
+             for word in ('-p', f'{name}:={value}')]
+    return [sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args', *given,
+            '-r', f'__ns:={namespace}']
+
+
 @pytest.fixture
 def start(tmp_path):
     """Return a function that starts the node, by a program or by itself; it is gone afterwards."""
     started = []
 
     def start(namespace: str, *by: str, **parameters) -> Started:
-        given = [word for name, value in {**PARAMETERS, **parameters}.items()
-                 for word in ('-p', f'{name}:={value}')]
-        started.append(Started(tmp_path / f'{len(started)}.log', [
-            *by, sys.executable, '-m', 'ros2_rnea.node.inverse_dynamics_node', '--ros-args',
-            *given, '-r', f'__ns:={namespace}']))
+        started.append(Started(
+            tmp_path / f'{len(started)}.log', [*by, *command(namespace, **parameters)]))
         return started[-1]
 
     yield start
@@ -154,6 +162,35 @@ def test_it_ends_the_node_as_sigterm_does(start, end):
         return CUT_SHORT not in node.log
 
     assert any(has_faded(attempt) for attempt in range(TRIES))
+
+
+def test_a_terminal_that_closes_ends_it_so_too():
+    """Its log has nowhere to go then, and the processes that it has started get a signal, too."""
+    here, ended = '/in_a_terminal', []
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, command(here, on_stop='zero'))
+
+    def has_ended() -> bool:
+        if not ended and os.waitpid(pid, os.WNOHANG) != (0, 0):
+            ended.append(pid)
+        return bool(ended)
+
+    with arm_driver(here) as driver:
+        def turn() -> None:
+            driver.turn()
+            while select.select([terminal], [], [], 0.0)[0]:
+                os.read(terminal, 4096)
+
+        try:
+            until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), turn)
+            os.close(terminal)
+            until(has_ended, driver.turn)
+            assert last(driver) != pytest.approx(GRAVITY)
+        finally:
+            if not has_ended():
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
 
 
 @pytest.mark.parametrize('end', [Signals.SIGKILL, Signals.SIGSEGV, Signals.SIGABRT],
