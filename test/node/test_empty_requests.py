@@ -144,8 +144,8 @@ def test_a_payload_without_a_mass_replaces_none(start):
     arm = start()
     reply = arm.call(interfaces.SetPayload, 'set_payload', name='tool', link='tool')
     assert not reply.success
-    assert reply.message == ('the mass is zero, as in a request without values; to remove a '
-                             'payload, set remove to true')
+    assert reply.message == ('the mass and the inertia are zero, as in a request without values; '
+                             'to remove a payload, set remove to true')
     assert holds(arm)
 
 

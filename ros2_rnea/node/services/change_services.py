@@ -64,10 +64,10 @@ class ChangeServices:
             remark = ''
         else:
             inertial = _inertial(request.inertia)
-            if not inertial.mass:
+            if not any((inertial.mass, *inertial.inertia)):
                 raise ArgumentError(
-                    'the mass is zero, as in a request without values; to remove a payload, set '
-                    'remove to true')
+                    'the mass and the inertia are zero, as in a request without values; to remove '
+                    'a payload, set remove to true')
             remark = _checked(request.name, inertial)
             is_in_use = self._configuration.set_payload(
                 Payload(request.name, request.link, inertial), transition)
