@@ -43,10 +43,13 @@ SEARCH = settings(max_examples=20_000, phases=[Phase.generate])
 
 @pytest.fixture(scope='module')
 def ros():
-    """Start ROS once."""
-    rclpy.init()
+    """Start ROS once, unless tests of the node have done so in the same process."""
+    is_started = rclpy.ok()
+    if not is_started:
+        rclpy.init()
     yield
-    rclpy.try_shutdown()
+    if not is_started:
+        rclpy.try_shutdown()
 
 
 @pytest.mark.slow
