@@ -81,3 +81,30 @@ def recording(robot, state, noise=None, name='synthetic', payloads=(), **changes
         name, **{**{'times': t, 'q': q, 'qd': qd, 'qdd': qdd, 'tau': tau,
                     'moves': np.abs(qd) > 0.05, 'pieces': (slice(0, len(t)),),
                     'payloads': dict(payloads)}, **changes})
+
+
+def true_values(truth, result):
+    """Return the true value of each parameter of a result."""
+    phi = truth.inertial_parameters.reshape(-1, 10)
+    names = ('m', 'hx', 'hy', 'hz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
+    values = {}
+    for one in result.parameters:
+        if one.quantity in names:
+            body = truth.body_names.index(one.owner)
+            values[one.name] = phi[body, names.index(one.quantity)]
+        else:
+            body = truth.tree.bodies[truth.tree.joints[one.owner]]
+            values[one.name] = {
+                'viscous': body.damping, 'coulomb': body.friction,
+                'rotor_inertia': body.armature, 'offset': 0.0}[one.quantity]
+    return values
+
+
+def deviations(truth, result):
+    """Return by how many standard errors each determined number is wrong."""
+    values = true_values(truth, result)
+    alone = [(one.value - values[one.name]) / one.standard_error
+             for one in result.parameters if one.standard_error is not None]
+    sums = [(one.value - sum(factor * values[name] for name, factor in one.terms.items()))
+            / one.standard_error for one in result.base_parameters]
+    return np.array(alone), np.array(sums)

@@ -37,9 +37,13 @@ from ros2_rnea.offline.commands.robot_options import finite_numbers, PAYLOAD, pa
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.offline.identification.bag_recording import bag_parts, BagTopics
 from ros2_rnea.offline.identification.csv_recording import csv_parts, CsvColumns, UNITS
-from ros2_rnea.offline.identification.effort_delay import WAYS
 from ros2_rnea.offline.identification.memory import Part
-from ros2_rnea.offline.identification.preparation import Preparation, prepare, SOURCES
+from ros2_rnea.offline.identification.preparation import (
+    AUTOMATIC,
+    Preparation,
+    prepare,
+    SOURCES,
+)
 from ros2_rnea.offline.identification.recording import PreparedRecording, Recording
 from ros2_rnea.robots.robot import Robot
 
@@ -245,11 +249,10 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
                        metavar='JOINT=POSITION,...',
                        help='positions of joints that were not recorded (default: 0)')
     group.add_argument('--cutoff', type=float, metavar='HZ',
-                       help='of the zero-phase low-pass of positions and velocities; inf for none')
-    group.add_argument('--delay', type=_delay, default=settings.delay, metavar='joint|common|S',
-                       help='of efforts behind positions, to be taken out: estimated for each '
-                            'joint, or one for all, or so many seconds, 0 for none (default: '
-                            '%(default)s)')
+                       help='of the zero-phase low-pass of motion and efforts; inf for none')
+    group.add_argument('--delay', type=_delay, default=settings.delay, metavar='automatic|S',
+                       help='of all efforts behind positions, to be taken out [s]; 0 for none '
+                            '(default: %(default)s, one that the recording shows)')
     group.add_argument('--largest-gap', type=float, metavar='S',
                        help='samples further apart are not joined (default: 2.5 periods)')
     group.add_argument('--derivatives-of', choices=SOURCES, default=settings.derivatives_of,
@@ -260,8 +263,7 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--slow', type=float, metavar='SPEED',
                        help='below it, a joint says nothing about Coulomb friction [rad/s, m/s]')
     group.add_argument('--rate', type=float, metavar='HZ',
-                       help='of the samples that are used; efforts are averaged over those that '
-                            'are not (default: all)')
+                       help='of the samples that are used (default: 20 times the cut-off)')
     group.add_argument('--trust-angles', action='store_true',
                        help='do not refuse angles that seem to be radians taken for degrees')
     group.add_argument('--keep-wrenches', action='store_true',
@@ -278,12 +280,12 @@ def _payload(text: str) -> Payload:
 
 
 def _delay(text: str) -> float | str:
-    if text in WAYS:
+    if text == AUTOMATIC:
         return text
     seconds = finite_numbers(text)
     if len(seconds) != 1:
         raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be {", ".join(WAYS)} or a number of seconds')
+            f'{text!r} needs to be {AUTOMATIC} or a number of seconds')
     return seconds[0]
 
 

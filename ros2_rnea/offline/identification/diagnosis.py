@@ -85,7 +85,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
             *_not_known(comparison, explanation, columns)), noise, unexplained, saturated)
     words = CauseWords(robot, explanation, columns.levers)
     conclusions, questions, wrong = [*saturated], [], [*saturated]
-    delayed = [run.recording for run in comparison.runs if any(run.recording.delays_taken_out)]
+    delayed = [run.recording for run in comparison.runs if run.recording.delay]
     for found in explanation.found:
         conclusion = words.conclusion(found)
         if conclusion.kind is Kind.DELAY and delayed:
@@ -144,24 +144,10 @@ def _saturated(comparison: Comparison) -> Iterator[Conclusion]:
 
 def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
     """Return what a delay may be that is left after the preparation has taken one out."""
-    left = 1e-3 * conclusion.quantities[0].value
-    taken_out = ', '.join(_range(each.delays_taken_out) for each in recordings)
-    for each in recordings:
-        delays = [delay.seconds for delay in each.joint_delays.values()]
-        if delays and (len(each.delays_taken_out) > 1
-                       or not min(delays) <= each.delay + left <= max(delays)):
-            return (f'Something acts like a delay, beside the {taken_out} ms that the preparation '
-                    f'has taken out: the efforts of single joints are {_range(delays)} ms late, '
-                    'which does not explain it.')
-    return (f'{conclusion.sentence.removesuffix(".")}, beside the {taken_out} ms that the '
-            'preparation has taken out: the delays of the joints differ, or the model lacks '
-            'something that acts like a delay.')
-
-
-def _range(delays: Sequence[float]) -> str:
-    """Return delays in milliseconds, from the smallest to the largest."""
-    ends = [f'{1e3 * delay:.1f}' for delay in (min(delays), max(delays))]
-    return ' to '.join(dict.fromkeys(ends))
+    delays = [f'{1e3 * each.delay:.1f}' for each in recordings]
+    return (f'{conclusion.sentence.removesuffix(".")}, beside the '
+            f'{", ".join(dict.fromkeys(delays))} ms that the preparation has taken out: the '
+            'delays of the joints differ, or the model lacks something that acts like a delay.')
 
 
 def _is_near_zero(conclusion: Conclusion) -> bool:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-By how much efforts are recorded later than the state that they belong to.
+By how much all efforts are recorded later than the state that they belong to.
 
 The delay is the one at which the efforts fit best what *any* masses of the robot could need along
 the recorded motion: of the model, only kinematics is used (the columns of the regressor), so wrong
@@ -20,26 +20,30 @@ masses in the description, an unknown payload or unknown friction do not show as
 Cross-correlation with the modelled effort would need masses that are right; and with a velocity it
 would take gravity, which follows positions, for a delay.
 
-Drives and sensors differ, so each joint may have a delay of its own.  It is used where the effort
-of this joint fits significantly better with it than with the common delay, which is that of the
-joints that have none of their own.
+Friction is late by itself: where a joint turns back, its teeth and bearings bend before they
+slide, and the friction follows the way since then, not the sign of the velocity.  A delay explains
+that, too, though gravity and inertia then fit worse.  So it has a rival without any delay:
+friction that is late in each joint, as a sum of elements that slide after a given way each (G.
+Ferretti et al., Single and multistate integral friction models, IEEE Trans. Automatic Control
+49(12), 2004).  A delay is taken where the arm as a whole fits better with it than with its rival,
+or better with both than with the rival alone, and not only for the sake of one joint.  Coulomb
+friction that is late is then a column of its own in all that follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import inf
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.offline.identification.correlation import correlation_of
-from ros2_rnea.offline.identification.recording import JointDelay, PreparedRecording
+from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.smoothing import low_passed
 from ros2_rnea.robots.robot import Robot
 from scipy.interpolate import CubicSpline
 from scipy.linalg import qr
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize_scalar, nnls
 
 ROWS = 2000
 """Number of instants that are enough, evenly over the recording."""
@@ -48,42 +52,40 @@ ROWS_A_COLUMN = 3
 """Minimum number of instants for each column with which a delay is estimated."""
 
 SIGNIFICANT = 10.0
-"""
-The logarithm of the likelihood has to be larger by this with a delay than without, and with that
-of one joint than with that of all.
-"""
+"""The logarithm of the likelihood has to be larger by this with a delay than without."""
 
-COMMON, BY_JOINT = 'common', 'joint'
-WAYS = (COMMON, BY_JOINT)
-"""Ways to remove delays: one from the efforts of all joints, or one of its own from each."""
+WAYS_TO_SLIDE = 1e-4 * 2.0**np.arange(9)
+"""After which friction slides, as shares of the range in which a joint moves."""
 
-MAX_ROUNDS = 10
-"""Maximum number of estimates of the common delay without the joints that have their own."""
+LATE = len(WAYS_TO_SLIDE)
+"""The number of columns of friction that is late."""
 
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
-_ROUNDING = 1e-12  # share of an effort's power that no residual is below
+_RESOLUTION = 1e-3  # share of an effort's RMS below which no residual says anything
 
 
 class Delay(NamedTuple):
     """
     An estimated delay.
 
-    :ivar seconds: by which the efforts of the joints without a delay of their own are late; 0
-        where none was found.
-    :ivar by_joint: the delay of each joint that moves.
+    :ivar seconds: by which the efforts are late; 0 where no delay was found.
     :ivar gain: by how much the logarithm of the likelihood is larger than without a delay.
     :ivar reason: why ``seconds`` is 0, if it is.
+    :ivar friction: by coordinate, the column of Coulomb friction that fits better than that of
+        the model, shape (n,).
+    :ivar late: the coordinates whose friction is late, mostly.
     """
 
     seconds: float
-    by_joint: dict[str, JointDelay] = {}
     gain: float = 0.0
     reason: str = ''
+    friction: Mapping[int, np.ndarray] = MappingProxyType({})
+    late: frozenset[int] = frozenset()
 
 
 def effort_delay(
         robot: Robot, recording: PreparedRecording, coordinates: dict[str, int], period: float,
-        largest: float, way: str = BY_JOINT) -> Delay:
+        largest: float) -> Delay:
     """
     Estimate the delay of efforts.
 
@@ -91,111 +93,104 @@ def effort_delay(
     :param coordinates: by joint, those whose efforts were measured.
     :param period: of the samples [s].
     :param largest: magnitude that is searched [s].
-    :param way: one of :data:`WAYS`.
     """
     margin = int(np.ceil(largest / period)) + 1
-    least = ROWS_A_COLUMN * (10 * len(robot.tree.bodies) + 4)
+    least = ROWS_A_COLUMN * (10 * len(robot.tree.bodies) + LATE + 4)
     rows, pieces = _rows(recording.pieces, margin, max(ROWS, least))
     if len(rows) < least:
         return Delay(0.0, reason=f'no piece is long enough to search within ±{largest:g} s')
-    moving = {joint: k for joint, k in coordinates.items()
-              if recording.moves[rows, k].mean() > 0.1}
+    moving = [k for k in coordinates.values() if recording.moves[rows, k].mean() > 0.1]
     if not moving:
         return Delay(0.0, reason='no joint whose effort was recorded moves')
-    search = _Search(
-        _bases(robot, recording, rows, list(moving.values())),
-        _shifted(recording, pieces, list(moving.values())), largest, period,
-        [len(chosen) for chosen in pieces if len(chosen)])
-    alone = [search.lowest(search.costs[:, k], [k]) for k in range(len(moving))]
-    search.take_noise(alone)
-    common = search.common(range(len(moving)))
-    others = set[int](range(len(moving)))
-    for _ in range(MAX_ROUNDS if way == BY_JOINT else 0):
-        before, others = others, {
-            k for k, own in enumerate(alone) if search.is_at_end(own)
-            or search.gain(own, common.seconds, [k]) <= SIGNIFICANT}
-        if not others or others == before:
-            break
-        common = search.common(sorted(others))
-    return common._replace(by_joint={
-        joint: JointDelay(own, search.standard_error(k, own),
-                          common.seconds if k in others else own)
-        for k, (joint, own) in enumerate(zip(moving, alone))})
+    efforts = _shifted(recording, pieces, moving)
+    ends = np.cumsum([len(chosen) for chosen in pieces])[:-1].tolist()
+    others, *friction = zip(*_bases(robot, recording, rows, moving))
+    plain, late = (_Search(bases, efforts, largest, period, ends) for bases in friction)
+    # the rival's parameters count, by the Bayesian information criterion
+    penalty = 0.5 * np.log(plain.independent) * [
+        more.shape[1] - less.shape[1] for more, less in zip(late.bases, plain.bases)]
+    rival = late.likelihood(0.0, plain.independent) - penalty
+    gains = plain.likelihood(plain.best, plain.independent) - np.maximum(
+        rival, plain.likelihood(0.0, plain.independent))
+    found = plain.found(gains)
+    if found.reason:
+        found = late.found(late.likelihood(late.best, late.independent)
+                           - late.likelihood(0.0, late.independent))
+    lags = late.likelihood(found.seconds, plain.independent) - penalty - plain.likelihood(
+        found.seconds, plain.independent) > SIGNIFICANT
+    measured = efforts(found.seconds)
+    columns, lagging = {}, set()
+    for place, k in enumerate(moving):
+        shares = _shares(_friction(recording, k)[rows], others[place], measured[:, place])
+        if lags[place] and shares.any():
+            columns[k] = _friction(recording, k) @ shares
+            if shares[-LATE:].sum() > 0.5:
+                lagging.add(k)
+    return found._replace(friction=columns, late=frozenset(lagging))
 
 
 class _Search:
     """
-    The search for delays at which efforts fit best.
+    The search for the delay at which efforts fit best.
 
-    :ivar costs: logarithms of the powers of the residuals, shape (delays, joints), over a grid of
-        delays.
+    :ivar bases: orthonormal columns that span what the effort of each joint could be.
     :ivar independent: how many independent samples each joint has, shape (joints,).
+    :ivar best: the delay of all joints together [s].
     """
 
     def __init__(
             self, bases: Sequence[np.ndarray], shifted: Callable[[float], np.ndarray],
-            largest: float, period: float, pieces: Sequence[int]) -> None:
-        self._bases = bases
+            largest: float, period: float, ends: Sequence[int]) -> None:
+        self.bases = bases
         self._shifted = shifted
-        self._ends = np.cumsum(pieces)[:-1].tolist()
         count = max(3, 2 * int(np.ceil(largest / min(period, largest / 20.0))) + 1)
-        self._grid = np.linspace(-largest, largest, count)
-        self._step = float(self._grid[1] - self._grid[0])
-        self.independent = np.ones(len(bases))
-        self.costs = np.array([
-            [_log_power(_residual(basis, effort), effort)
-             for basis, effort in zip(bases, efforts.T)]
-            for efforts in map(shifted, self._grid)])
+        grid = np.linspace(-largest, largest, count)
+        self._step, self._largest = float(grid[1] - grid[0]), largest
+        costs = np.array([self._costs(delay) for delay in grid])
+        self.independent = self._independent_samples(grid[np.argmin(costs, axis=0)], ends)
+        at = float(grid[np.argmin(costs @ self.independent)])
+        self.best = float(minimize_scalar(
+            lambda delay: self._costs(delay) @ self.independent,
+            bounds=(at - self._step, at + self._step), method='bounded',
+            options={'xatol': 1e-3 * self._step}).x)
 
-    def cost(self, delay: float, joints: Sequence[int]) -> float:
-        """Return the sum of the logarithms of the powers of joints, by independent samples."""
-        efforts = self._shifted(delay)
-        return float(sum(
-            self.independent[k] * _log_power(_residual(self._bases[k], efforts[:, k]),
-                                             efforts[:, k]) for k in joints))
+    def _costs(self, delay: float) -> np.ndarray:
+        """Return the logarithms of the powers of the residuals, shape (joints,)."""
+        return np.array([_log_power(_residual(basis, effort), effort)
+                         for basis, effort in zip(self.bases, self._shifted(delay).T)])
 
-    def lowest(self, costs: np.ndarray, joints: Sequence[int]) -> float:
-        """Return the delay with the lowest cost, near the lowest on the grid."""
-        at = float(self._grid[np.argmin(costs)])
-        found = minimize_scalar(
-            lambda delay: self.cost(delay, joints), bounds=(at - self._step, at + self._step),
-            method='bounded', options={'xatol': 1e-3 * self._step})
-        return float(found.x)
+    def likelihood(self, delay: float, independent: np.ndarray) -> np.ndarray:
+        """Return the logarithm of the likelihood of each joint."""
+        return -0.5 * independent * self._costs(delay)
 
-    def take_noise(self, delays: Sequence[float]) -> None:
-        """Take the number of independent samples from the residuals at these delays."""
-        for k, delay in enumerate(delays):
-            residual = _residual(self._bases[k], self._shifted(delay)[:, k])
-            fitted = self._bases[k].shape[1]
-            time = correlation_of(np.split(residual, self._ends), len(residual), fitted).time
-            self.independent[k] = max((len(residual) - fitted) / time, 1.0)
+    def _independent_samples(self, delays: np.ndarray, ends: Sequence[int]) -> np.ndarray:
+        """Return how many independent samples each joint has at its best delay."""
+        result = []
+        for k, (basis, delay) in enumerate(zip(self.bases, delays)):
+            residual = _residual(basis, self._shifted(delay)[:, k])
+            fitted = basis.shape[1]
+            time = correlation_of(np.split(residual, ends), len(residual), fitted).time
+            result.append(max((len(residual) - fitted) / time, 1.0))
+        return np.array(result)
 
-    def common(self, joints: Sequence[int]) -> Delay:
-        """Return the delay of joints together."""
-        best = self.lowest(self.costs[:, joints] @ self.independent[joints], joints)
-        gain = self.gain(best, 0.0, joints)
-        if self.is_at_end(best):
-            reason = f'the best fit is beyond ±{self._grid[-1]:g} s'
-        elif gain < SIGNIFICANT:
-            reason = f'{1e3 * best:.2f} ms fit no better than none'
+    def found(self, gains: np.ndarray) -> Delay:
+        """
+        Return what is taken.
+
+        :param gains: by how much the logarithm of the likelihood of each joint is larger with the
+            best delay than without.
+        """
+        gain, best = float(gains.sum()), f'{1e3 * self.best:.2f} ms'
+        others = gain - max(float(gains.max()), 0.0) if len(gains) > 1 else gain
+        if gain < SIGNIFICANT:
+            reason = f'{best} fit no better than none, or than friction that is late'
+        elif others < SIGNIFICANT:
+            reason = f'{best} fit better than none at one joint only'
+        elif abs(self.best) > self._largest - self._step:
+            reason = f'the best fit is beyond ±{self._largest:g} s'
         else:
             reason = ''
-        return Delay(0.0 if reason else best, {}, gain, reason)
-
-    def gain(self, delay: float, other: float, joints: Sequence[int]) -> float:
-        """Return by how much the logarithm of the likelihood is larger than with another delay."""
-        return 0.5 * (self.cost(other, joints) - self.cost(delay, joints))
-
-    def standard_error(self, joint: int, delay: float) -> float:
-        """Return that of the delay of one joint, by the curvature of the likelihood [s]."""
-        step = 0.1 * self._step
-        curvature = (self.cost(delay - step, [joint]) - 2.0 * self.cost(delay, [joint])
-                     + self.cost(delay + step, [joint])) / step**2
-        return float((2.0 / curvature)**0.5) if curvature > 0.0 else inf
-
-    def is_at_end(self, delay: float) -> bool:
-        """Return whether the best delay may be beyond what is searched."""
-        return abs(delay) > self._grid[-1] - self._step
+        return Delay(0.0 if reason else self.best, gain, reason)
 
 
 def _rows(
@@ -215,25 +210,64 @@ def _rows(
 
 def _bases(
         robot: Robot, recording: PreparedRecording, rows: np.ndarray, coordinates: Sequence[int],
-        ) -> list[np.ndarray]:
-    """Return for each coordinate orthonormal columns that span what its effort could be."""
+        ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """
+    Yield for each coordinate orthonormal columns that span what its effort could be.
+
+    :return: without Coulomb friction, with it, and where it may be late.
+    """
     q, qd, qdd = recording.q[rows], recording.qd[rows], recording.qdd[rows]
-    # The filter of the efforts rounds the steps of Coulomb friction off, so it does here too.
-    signs = smooth_sign(recording.qd)
-    signs = np.concatenate([
-        low_passed(signs[piece], recording.period, recording.cutoff)
-        for piece in recording.pieces])[rows]
     regressor = robot.regressor(q, qd, qdd)
-    bases = []
     for k in coordinates:
+        friction = _friction(recording, k)[rows]
         columns = np.column_stack([
-            regressor[:, k], qdd[:, k], qd[:, k], signs[:, k], np.ones(len(rows))])
-        size = np.sqrt((columns**2).sum(axis=0))
-        columns = columns[:, size > 0.0] / size[size > 0.0]
-        q_factor, r_factor, _ = qr(columns, mode='economic', pivoting=True)
-        pivots = np.abs(np.diagonal(r_factor))
-        bases.append(q_factor[:, pivots > _RANK * pivots[0]])
-    return bases
+            regressor[:, k], qdd[:, k], qd[:, k], np.ones(len(rows)), friction])
+        yield _span(columns[:, :-LATE - 2]), _span(columns[:, :-LATE]), _span(columns)
+
+
+def _span(columns: np.ndarray) -> np.ndarray:
+    size = np.sqrt((columns**2).sum(axis=0))
+    columns = columns[:, size > 0.0] / size[size > 0.0]
+    q_factor, r_factor, _ = qr(columns, mode='economic', pivoting=True)
+    pivots = np.abs(np.diagonal(r_factor))
+    return q_factor[:, pivots > _RANK * pivots[0]]
+
+
+def _friction(recording: PreparedRecording, k: int) -> np.ndarray:
+    """
+    Return columns of Coulomb friction through the filter: two without a lag, and LATE with one.
+
+    Of the two, the one is rounded off at low speed, as in the model.
+    """
+    result = []
+    for piece in recording.pieces:
+        rate = recording.qd[piece, k]
+        steps = 0.5 * (rate[:-1] + rate[1:]) * recording.period
+        ways = WAYS_TO_SLIDE * max(float(np.ptp(np.cumsum(steps))), 1e-9)
+        elements = np.zeros((len(rate), len(ways)))
+        ends = [0, *(np.flatnonzero(np.diff(np.sign(rate))) + 1), len(rate)]
+        held = np.zeros(len(ways))
+        for begin, end in zip(ends, ends[1:]):  # between two turns of its direction
+            sign, since = np.sign(rate[begin]), 0.0
+            if begin:  # since the turn, which is between two samples
+                since = 0.5 * recording.period * rate[begin]**2 / (rate[begin] - rate[begin - 1])
+            way = np.abs(since + np.cumsum([0.0, *steps[begin:end - 1]]))[:, None]
+            elements[begin:end] = sign + (held - sign) * np.exp(-way / ways)
+            held = elements[end - 1]
+        filtered = low_passed(
+            np.column_stack([np.sign(rate), elements]), recording.period, recording.cutoff)
+        result.append(np.column_stack([recording.signs[piece, k], filtered]))
+    return np.concatenate(result)
+
+
+def _shares(columns: np.ndarray, others: np.ndarray, effort: np.ndarray) -> np.ndarray:
+    """
+    Return of which columns Coulomb friction is a mixture that fits best; 0 where of none.
+
+    :param others: what the effort may be beside friction.
+    """
+    shares, _ = nnls(_residual(others, columns), _residual(others, effort))
+    return shares / (shares.sum() or 1.0)
 
 
 def _shifted(
@@ -259,6 +293,6 @@ def _residual(basis: np.ndarray, effort: np.ndarray) -> np.ndarray:
 
 
 def _log_power(residual: np.ndarray, effort: np.ndarray) -> float:
-    """Return the logarithm of the power of a residual, which rounding bounds from below."""
+    """Return the logarithm of the power of a residual, with that of the resolution."""
     power = float(effort @ effort)
-    return float(np.log(max(float(residual @ residual), _ROUNDING * power, 1e-300)))
+    return float(np.log(float(residual @ residual) + max(_RESOLUTION**2 * power, 1e-300)))

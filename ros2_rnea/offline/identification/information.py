@@ -108,6 +108,7 @@ class Chunk:
     moves: np.ndarray
     begins: bool = True
     blocks: np.ndarray | None = None
+    direction: np.ndarray | None = None
 
 
 def chunks(
@@ -125,7 +126,8 @@ def chunks(
             yield Chunk(
                 dict(recording.payloads), recording.q[part], recording.qd[part],
                 recording.qdd[part], recording.tau[part], recording.moves[part],
-                first == low, None if blocks is None else blocks[part])
+                first == low, None if blocks is None else blocks[part],
+                None if recording.direction is None else recording.direction[part])
 
 
 def reduced(design: Design, parts: Iterable[Chunk], executor: Executor | None) -> Information:
@@ -342,7 +344,8 @@ def _evaluated(
         part = slice(first, min(first + size, len(counts)))
         numbers = design.evaluate(
             chunk.payloads, chunk.q[part], chunk.qd[part], chunk.qdd[part], chunk.tau[part],
-            memory[:part.stop - first])
+            memory[:part.stop - first],
+            None if chunk.direction is None else chunk.direction[part])
         if not counts[part].all():
             for coordinate, own in enumerate(counts[part].T):
                 numbers[~own, design.parts[coordinate]] = 0.0

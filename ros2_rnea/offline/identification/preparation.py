@@ -27,27 +27,26 @@ from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
 import numpy as np
+from ros2_rnea.dynamics.friction import sign_width, smooth_sign
 from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.model.description import JointLimits
 from ros2_rnea.offline.identification.angle_unit import DEGREES, taken_for_degrees
-from ros2_rnea.offline.identification.effort_delay import BY_JOINT, Delay, effort_delay, WAYS
+from ros2_rnea.offline.identification.effort_delay import Delay, effort_delay
 from ros2_rnea.offline.identification.effort_saturation import saturated_efforts
 from ros2_rnea.offline.identification.recording import (
     FEWEST_SAMPLES,
-    JointDelay,
     PreparedRecording,
     Recording,
+    slowest_speeds,
 )
 from ros2_rnea.offline.identification.smoothing import (
-    averaged,
+    band,
     derivative,
     low_passed,
-    proposed_cutoff,
     SETTLED,
     Spectrum,
     spectrum,
     STENCIL,
-    velocity_noise,
 )
 from ros2_rnea.offline.identification.time_base import on_uniform_base, Rows, usable_rows
 from ros2_rnea.offline.identification.velocity_check import disagreements
@@ -59,6 +58,9 @@ from scipy.ndimage import minimum_filter1d
 
 POSITIONS, VELOCITIES, AUTOMATIC = 'positions', 'velocities', 'automatic'
 SOURCES = (AUTOMATIC, POSITIONS, VELOCITIES)
+
+RATE = 20.0
+"""Of the samples that are kept, as a multiple of the cut-off, at least."""
 
 SLOW_SPEED = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
@@ -78,6 +80,9 @@ LARGEST = 1e9
 FAR_ABOVE = 4.0
 """No robot reaches so many times its limits: such numbers are wrong, or in another unit."""
 
+TOO_NOISY = 0.1
+"""Share of noise in the power of accelerations from which on the user is warned."""
+
 SHORTEST, USUAL = 1.0, 20.0
 """Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
 
@@ -94,13 +99,13 @@ class Preparation:
     :ivar cutoff: of the low-pass [Hz]; infinite for none.
     :ivar derivatives_of: which signal is differentiated to accelerations: 'positions',
         'velocities', or 'automatic' for the one with less noise.
-    :ivar delay: of efforts behind the state, taken out [s]; 0 for none.  Or how it is estimated:
-        'joint' where each joint may have its own, 'common' for one of all joints.
+    :ivar delay: of all efforts behind the state, taken out [s]; 0 for none, 'automatic' for one
+        that the recording shows.
     :ivar largest_delay: magnitude up to which a delay is searched [s].
     :ivar settling: cut from both ends of each piece, where the filter is disturbed [s].
     :ivar slow: below this speed a coordinate does not move [rad/s or m/s].
     :ivar rate: of the prepared samples [Hz]; every second, third, ... sample is taken, as long as
-        the rate is not below this.
+        the rate is not below this.  By default that is RATE times the cut-off.
     :ivar trust_angles: do not refuse angles that seem to be radians taken for degrees.
     :ivar remove_wrenches: take the effort of recorded wrenches off the measured one.
     """
@@ -109,7 +114,7 @@ class Preparation:
     largest_gap: float | None = None
     cutoff: float | None = None
     derivatives_of: str = AUTOMATIC
-    delay: float | str = BY_JOINT
+    delay: float | str = AUTOMATIC
     largest_delay: float = 0.1
     settling: float | None = None
     slow: float | None = None
@@ -126,11 +131,10 @@ class Preparation:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value < inf:
                 raise RecordingError(f'{name} is {value!r}; it needs a number that is 0 or more')
-        if self.delay not in WAYS and (
+        if self.delay != AUTOMATIC and (
                 self.delay is None or isinstance(self.delay, str) or not isfinite(self.delay)):
             raise RecordingError(
-                f'delay is {self.delay!r}; it needs {" or ".join(WAYS)}, or a finite number of '
-                'seconds')
+                f'delay is {self.delay!r}; it needs {AUTOMATIC}, or a finite number of seconds')
         if self.derivatives_of not in SOURCES:
             raise RecordingError(
                 f'derivatives_of is {self.derivatives_of!r}; it needs {", ".join(SOURCES)}')
@@ -237,15 +241,19 @@ class _Preparing:
         self._tell_wrenches(smooth, q)
         measured = {name: v for name, v, is_measured in zip(
             joints.names, joints.v, joints.measured) if is_measured}
+        moves = self._moves(joints, smooth, qd, spectra, period, cutoff)
         prepared = PreparedRecording(
             self._recording.name, smooth.times, q, qd, qdd, self._efforts(smooth, q, measured),
-            self._moves(joints, smooth, qd, spectra, period, cutoff),
-            tuple(smooth.pieces), dict(self._recording.payloads), cutoff,
+            moves, tuple(smooth.pieces), dict(self._recording.payloads), cutoff,
             part_of=self._recording.part_of)
+        prepared = replace(prepared, direction=_direction(prepared, period))
         self._check_angles(prepared, joints, measured)
         prepared = self._with_saturations(prepared, measured)
         delay = self._delay(prepared, measured, period)
-        prepared = replace(prepared, tau=self._efforts(raw, q, measured))
+        if delay.seconds:
+            prepared = replace(prepared, direction=_direction(prepared, period, delay.seconds))
+        for v, column in delay.friction.items():
+            prepared.signs[:, v] = column
         return Result(self._trimmed(prepared, delay, period), tuple(self._steps))
 
     def _tell(
@@ -358,6 +366,15 @@ class _Preparing:
         if rows.gaps:
             cut.append(f'{_counted(len(rows.gaps), "gap")} longer than {rows.largest_gap:.3g} s '
                        f'(first from {rows.gaps[0][0]:.3f} s to {rows.gaps[0][1]:.3f} s)')
+        if rows.held > 1:
+            self._tell(
+                'stamps', f'Each sample is repeated in {rows.held} rows, of which the first is '
+                f'used: the state was published faster than it was measured.',
+                {'held': rows.held})
+        if rows.shared:
+            self._tell(
+                'stamps', f'{_counted(rows.shared, "stamp")} of two rows: one of both is taken '
+                'to be where a sample is missing next to them.', {'shared': rows.shared})
         self._tell(
             'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.',
             {'not_finite': rows.not_finite, 'not_later': rows.not_later, 'gaps': len(rows.gaps)})
@@ -386,7 +403,7 @@ class _Preparing:
                     wrapped[fields['positions'].names[place]] = None
                     signals['positions'][:, place] = whole
             times, signals = on_uniform_base(
-                recording.times[piece], signals, rows.period, ('efforts', 'wrenches'))
+                rows.times[piece], signals, rows.period, ('efforts', 'wrenches'))
             if len(times) < STENCIL:  # its samples are closer together than the others
                 short += 1
                 continue
@@ -498,7 +515,7 @@ class _Preparing:
         return found
 
     def _cutoff(self, spectra: dict[str, list[Spectrum]], period: float) -> float:
-        bandwidth = max(found.bandwidth for found in spectra['positions'])
+        found = band(list(zip(*spectra.values())), period)
         highest = 0.5 / period
         cutoff = self._settings.cutoff
         if cutoff is not None and isfinite(cutoff) and cutoff >= highest:
@@ -506,12 +523,17 @@ class _Preparing:
                 f'the cut-off is {cutoff:g} Hz; for recording {self._recording.name!r}, which has '
                 f'{1.0 / period:.4g} samples a second, it needs less than {highest:.4g} Hz, or '
                 'infinity for no low-pass')
-        chosen = proposed_cutoff(bandwidth, period) if cutoff is None else cutoff
-        done = ('Positions and velocities, forward and backward, at '
-                f'{chosen:.3g} Hz' if isfinite(chosen) else 'None')
-        motion = (f'the motion has nearly all its speed below {bandwidth:.2g} Hz' if bandwidth
-                  else 'no motion stands out from the noise')
-        self._tell('low-pass', f'{done}; {motion}.', {'cutoff': chosen, 'bandwidth': bandwidth})
+        chosen = found.cutoff if cutoff is None else cutoff
+        done = (f'Motion and efforts, forward and backward, at {chosen:.3g} Hz'
+                if isfinite(chosen) else 'None')
+        motion = (f'the motion has nearly all its speed below {found.bandwidth:.2g} Hz'
+                  if found.bandwidth else 'no motion stands out from the noise')
+        noise = max(found.noise, default=0.0)
+        is_noisy = cutoff is None and noise > TOO_NOISY
+        self._tell('low-pass', f'{done}; {motion}.' + (
+            f'  {noise:.0%} of the power of an acceleration is noise, which makes inertias too '
+            'small: record a faster motion.' if is_noisy else ''),
+            {'cutoff': chosen, 'bandwidth': found.bandwidth}, is_noisy)
         return chosen
 
     def _smoothed(self, signals: _Signals, period: float, cutoff: float) -> _Signals:
@@ -549,10 +571,10 @@ class _Preparing:
         if wanted == VELOCITIES:
             uses[:] = True
         elif wanted == AUTOMATIC:
-            spectra = self._spectra(raw, period)
-            scale = (2.0 * np.pi * min(cutoff, 0.5 / period))**2
-            uses[:] = [velocity.noise < scale * position.noise for position, velocity in zip(
-                spectra['positions'], spectra['velocities'])]
+            spectra, highest = self._spectra(raw, period), min(cutoff, 0.5 / period)
+            uses[:] = [
+                velocity.acceleration_noise(highest) < position.acceleration_noise(highest)
+                for position, velocity in zip(spectra['positions'], spectra['velocities'])]
         uses &= [name not in wrong for name in joints.names]
         by_velocity = [name for name, used in zip(joints.names, uses) if used]
         by_position = [name for name, used in zip(joints.names, uses) if not used]
@@ -611,8 +633,7 @@ class _Preparing:
         for k, v in enumerate(joints.v):
             slow = self._settings.slow
             if slow is None:
-                noise = velocity_noise(
-                    spectra['positions'][k].noise, min(cutoff, 0.5 / period))
+                noise = spectra['positions'][k].velocity_noise(min(cutoff, 0.5 / period))
                 usual = SLOW_SHARE * float(np.percentile(np.abs(qd[:, v]), 99.0))
                 slow = max(min(SLOW_SPEED, usual), MIN_SPEED, FEW_SIGMA * noise)
             limits.append(slow)
@@ -694,32 +715,25 @@ class _Preparing:
 
     def _delay(
             self, prepared: PreparedRecording, measured: dict[str, int], period: float) -> Delay:
-        way = self._settings.delay
-        if not isinstance(way, str):
+        given = self._settings.delay
+        if not isinstance(given, str):
             self._tell('delay', (
-                f'The given delay of the efforts ({_late(way)}) is compensated.' if way else
-                'The delay was not estimated, because it was given as 0.'), {'delay': way})
-            return Delay(way)
+                f'The given delay of the efforts ({_late(given)}) is compensated.' if given else
+                'The delay was not estimated, because it was given as 0.'), {'delay': given})
+            return Delay(given)
         found = effort_delay(
-            self._loaded, prepared, measured, period, self._settings.largest_delay, way)
-        own = {name: each for name, each in found.by_joint.items()
-               if each.taken_out != found.seconds}
-        others = 'the other joints' if own else 'all joints'
-        text = (f'No delay was found for {others}: {found.reason}.' if not found.seconds else
-                f'Efforts of {others} are {_late(found.seconds)}, which is taken out.')
-        if own and len(own) == len(found.by_joint):
-            text = ''
-        if own:
-            delays = ', '.join(f'{name} {_late(each.seconds)}' for name, each in own.items())
-            text = ('Taken out of efforts that fit significantly better with a delay of their '
-                    f'own: {delays}.  {text}'.rstrip())
-        each = ', '.join(
-            f'{name} {_milliseconds(delay)}' for name, delay in found.by_joint.items())
-        if each:
-            text += f'  Estimates by joint [ms]: {each}.'
-        self._tell('delay', text, {
-            'delay': found.seconds, 'likelihood': found.gain,
-            **{name: delay.taken_out for name, delay in found.by_joint.items()}})
+            self._loaded, prepared, measured, period, self._settings.largest_delay)
+        self._tell('delay', (
+            f'No delay was found: {found.reason}.' if not found.seconds else
+            f'All efforts are {_late(found.seconds)}, which is taken out.'),
+            {'delay': found.seconds, 'likelihood': found.gain})
+        late, sharper = ([name for name, v in measured.items() if v in chosen] for chosen in (
+            found.late, found.friction.keys() - found.late))
+        for names, how in ((late, 'slides only after a way where a joint turns back'),
+                           (sharper, 'turns more sharply than that of the model')):
+            if names:
+                self._tell('friction', f'Coulomb friction {how}, which is taken into account: '
+                           f'{", ".join(names)}.')
         return found
 
     def _trimmed(
@@ -728,20 +742,16 @@ class _Preparing:
         settling = self._settings.settling
         if settling is None:
             settling = SETTLED / prepared.cutoff  # 0 without a filter
-        margin = int(ceil(settling / period))
+        margin = int(ceil(settling / period - 1e-6))
         # efforts at the ends would be later or earlier than the last or first that is known
-        delays = np.full(prepared.tau.shape[1], found.seconds)
-        for joint, own in found.by_joint.items():
-            delays[joint_body(self._robot, joint).v_index] = own.taken_out
-        before = margin + max(0, int(ceil(-delays.min() / period)))
-        after = margin + max(0, int(ceil(delays.max() / period)))
+        delay = found.seconds
+        before = margin + max(0, int(ceil(-delay / period)))
+        after = margin + max(0, int(ceil(delay / period)))
         every = self._every(prepared.cutoff, period)
         tau, kept, pieces, count = prepared.tau, [], [], 0
-        if delays.any():
-            tau = np.concatenate([_shifted(prepared.times[piece], tau[piece], delays)
+        if delay:
+            tau = np.concatenate([_shifted(prepared.times[piece], tau[piece], delay)
                                   for piece in prepared.pieces])
-        if every > 1:  # these neighbours are not beyond where a joint turns back (``moves``)
-            tau = np.concatenate([averaged(tau[piece], every) for piece in prepared.pieces])
         for piece in prepared.pieces:
             rows = np.arange(piece.start + before, piece.stop - after, every)
             if len(rows):
@@ -755,14 +765,14 @@ class _Preparing:
         rows = np.concatenate(kept)
         self._tell(
             'ends', f'{(before + after) * period:.3g} s of each piece are cut, where the filter '
-            f'settles; {count} samples are left, in {_counted(len(pieces), "piece")}'
-            + (f'; each effort is the average over {every} samples before and after.'
-               if every > 1 else '.'),
+            f'settles; {count} samples are left, in {_counted(len(pieces), "piece")}, '
+            f'{1.0 / (every * period):.4g} a second.',
             {'samples': count, 'rate': 1.0 / (every * period)})
         return replace(
             prepared, times=prepared.times[rows], q=prepared.q[rows], qd=prepared.qd[rows],
             qdd=prepared.qdd[rows], tau=tau[rows], moves=prepared.moves[rows],
-            pieces=tuple(pieces), delay=found.seconds, joint_delays=found.by_joint,
+            pieces=tuple(pieces), delay=delay,
+            direction=None if prepared.direction is None else prepared.direction[rows],
             begin=self._recording.begin + float(prepared.times[rows[0]] - self._first_time()))
 
     def _first_time(self) -> float:
@@ -772,7 +782,7 @@ class _Preparing:
     def _every(self, cutoff: float, period: float) -> int:
         rate = self._settings.rate
         if rate is None:
-            return 1
+            return max(1, int(1.0 / (RATE * cutoff * period) + 1e-6)) if isfinite(cutoff) else 1
         if not np.isfinite(cutoff):
             raise RecordingError(
                 f'the rate is {rate:g} Hz, but the cut-off is {cutoff:g} Hz; a lower rate needs a '
@@ -802,23 +812,36 @@ def _first_not_finite(times: np.ndarray, fields: Mapping[str, _Field]) -> str:
     return f'{what}, row {row + 1}, at {times[row]:.6g} s'
 
 
-def _shifted(times: np.ndarray, efforts: np.ndarray, delays: np.ndarray) -> np.ndarray:
+def _shifted(times: np.ndarray, efforts: np.ndarray, delay: float) -> np.ndarray:
     """Return efforts a delay later; those of joints without measurement stay as they are."""
-    shifted = efforts.copy()
-    measured = np.isfinite(efforts).all(axis=0)
-    for delay in set(delays[measured & (delays != 0.0)].tolist()):
-        columns = measured & (delays == delay)
-        shifted[:, columns] = CubicSpline(times, efforts[:, columns])(times + delay)
+    shifted, measured = efforts.copy(), np.isfinite(efforts).all(axis=0)
+    shifted[:, measured] = CubicSpline(times, efforts[:, measured])(times + delay)
     return shifted
+
+
+def _direction(
+        prepared: PreparedRecording, period: float, delay: float = 0.0) -> np.ndarray:
+    """
+    Return the signs of velocities, as they are in the model, through the low-pass, shape (n, nv).
+
+    Samples do not tell where between two of them friction turns.  So the signs are those at the
+    instants of which the efforts are, and are then shifted as these.
+    """
+    widths = [sign_width(slowest) for slowest in slowest_speeds(
+        [(prepared.qd, prepared.moves)]).tolist()]
+    result = []
+    for piece in prepared.pieces:
+        times, rates = prepared.times[piece], prepared.qd[piece]
+        rates = _shifted(times, rates, -delay) if delay else rates
+        signs = low_passed(np.stack([
+            smooth_sign(rate, width) for rate, width in zip(rates.T, widths)], axis=1),
+            period, prepared.cutoff)
+        result.append(_shifted(times, signs, delay) if delay else signs)
+    return np.concatenate(result)
 
 
 def _late(delay: float) -> str:
     return f'{1e3 * abs(delay):.2f} ms {"late" if delay > 0.0 else "early"}'
-
-
-def _milliseconds(delay: JointDelay) -> str:
-    error = f' ± {1e3 * delay.standard_error:.2g}' if isfinite(delay.standard_error) else ''
-    return f'{1e3 * delay.seconds:.2f}{error}'
 
 
 def _sentence(text: str) -> str:

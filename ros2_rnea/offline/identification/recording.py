@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.errors import ArgumentError, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robots.arguments import floats
@@ -124,20 +125,6 @@ class Recording:
         object.__setattr__(self, name, array)
 
 
-class JointDelay(NamedTuple):
-    """
-    The delay by which the effort of one joint was recorded later than its position.
-
-    :ivar seconds: estimated from the effort of this joint alone [s].
-    :ivar standard_error: of this estimate [s]; infinite where the motion does not tell a delay.
-    :ivar taken_out: of the recorded effort [s]: this estimate, or the delay of all joints.
-    """
-
-    seconds: float
-    standard_error: float
-    taken_out: float
-
-
 class Saturation(NamedTuple):
     """
     Efforts of one joint that are cut off at a bound.
@@ -175,14 +162,14 @@ class PreparedRecording:
         Coulomb friction.
     :ivar pieces: uninterrupted runs of samples at one period, in the order of time.
     :ivar payloads: as those of the recording.
-    :ivar cutoff: of the low-pass that positions and velocities went through [Hz]; infinite where
-        there was none.
-    :ivar delay: by which efforts were late [s], and which was taken out, except for joints for
-        which ``joint_delays`` has another.
-    :ivar joint_delays: the delay of each joint, by name; empty where no delay was searched.
+    :ivar cutoff: of the low-pass that motion and efforts went through [Hz]; infinite where there
+        was none.
+    :ivar delay: by which efforts were late [s], and which was taken out.
     :ivar part_of: as that of the recording.
     :ivar saturations: by joint, efforts that are cut off; empty where none are.
     :ivar begin: as that of the recording, of the first sample that is left.
+    :ivar direction: shape (n, nv), the signs of the velocities, through the same low-pass; None
+        where they went through none.
     """
 
     name: str
@@ -196,16 +183,15 @@ class PreparedRecording:
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     cutoff: float = inf
     delay: float = 0.0
-    joint_delays: Mapping[str, JointDelay] = field(default_factory=dict)
     part_of: str = ''
     saturations: Mapping[str, Saturation] = field(default_factory=dict)
     begin: float = 0.0
+    direction: np.ndarray | None = None
 
     @property
-    def delays_taken_out(self) -> tuple[float, ...]:
-        """Return the delays that were taken out of efforts, from the smallest on [s]."""
-        delays = {each.taken_out for each in self.joint_delays.values()} or {self.delay}
-        return tuple(sorted(delays))
+    def signs(self) -> np.ndarray:
+        """Return the columns of Coulomb friction, shape (n, nv)."""
+        return smooth_sign(self.qd) if self.direction is None else self.direction
 
     @property
     def duration(self) -> float:

@@ -27,14 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import inf
 
 import numpy as np
-from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width, smooth_sign
+from ros2_rnea.dynamics.friction import sign_width, smooth_sign
 from ros2_rnea.offline.identification.comparison import Comparison, Run
 from ros2_rnea.offline.identification.correlation import correlation_of
-from ros2_rnea.offline.identification.recording import slowest_speeds
+from ros2_rnea.offline.identification.recording import PreparedRecording, slowest_speeds
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
 from scipy.linalg import lstsq, qr
@@ -78,6 +77,7 @@ class Columns:
     :ivar qd: shape (n, nv) [rad/s or m/s].
     :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
     :ivar moves: shape (n, nv), as that of the recordings.
+    :ivar signs: shape (n, nv), the column of Coulomb friction.
     :ivar measured: shape (n, nv) [Nm or N]; NaN for a joint whose efforts are cut off, throughout
         the recording.
     :ivar times: shape (n,) [s].
@@ -92,6 +92,7 @@ class Columns:
     qd: np.ndarray
     qdd: np.ndarray
     moves: np.ndarray
+    signs: np.ndarray
     measured: np.ndarray
     times: np.ndarray
 
@@ -108,14 +109,13 @@ class Columns:
             COLUMNS_BAND * run.recording.cutoff * stride * run.recording.period
             for run in comparison.runs)
         columns = cls(pieces, highest, *arrays)
+        widths = [sign_width(float(each))
+                  for each in slowest_speeds([(columns.qd, columns.moves)])]
+        for v, width in enumerate(widths):
+            unknown = np.isnan(columns.signs[:, v])
+            columns.signs[unknown, v] = smooth_sign(columns.qd[unknown, v], width)
         columns.model[:] += _sharper_friction(comparison.robot, columns)
         return columns
-
-    @cached_property
-    def sign_widths(self) -> np.ndarray:
-        """Return where the sign of each velocity is rounded off, shape (nv,) [rad/s or m/s]."""
-        return np.array([sign_width(float(each))
-                         for each in slowest_speeds([(self.qd, self.moves)])])
 
     @property
     def levers(self) -> np.ndarray:
@@ -144,20 +144,27 @@ def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...
                            for axis in np.eye(3)], axis=-1)
     return (robot.regressor(q, qd, qdd), by_gravity,
             model[::stride].copy(), rate[::stride].copy(),  # views would keep all samples alive
-            qd, qdd, recording.moves[piece][::stride], _whole_efforts(run, piece)[::stride],
+            qd, qdd, recording.moves[piece][::stride],
+            _signs(run.recording, piece)[::stride].copy(),  # is completed later
+            _whole_efforts(run, piece)[::stride],
             times[::stride])
 
 
 def _sharper_friction(robot: Robot, columns: Columns) -> np.ndarray:
-    """Return what Coulomb friction has more at low speed than the model has, shape (n, nv)."""
+    """Return what Coulomb friction has more than the model's rounded one, shape (n, nv)."""
     more = np.zeros_like(columns.qd)
     for index in robot.tree.joints.values():
         body, v = robot.tree.bodies[index], robot.tree.bodies[index].v_index
-        width = float(columns.sign_widths[v])
-        if body.type.nv == 1 and body.friction and width < SIGN_WIDTH:
-            more[:, v] = body.friction * (
-                smooth_sign(columns.qd[:, v], width) - smooth_sign(columns.qd[:, v]))
+        if body.type.nv == 1 and body.friction:
+            more[:, v] = body.friction * (columns.signs[:, v] - smooth_sign(columns.qd[:, v]))
     return more
+
+
+def _signs(recording: PreparedRecording, piece: slice) -> np.ndarray:
+    """Return the columns of Coulomb friction; NaN where nothing but velocities tells them."""
+    if recording.direction is None:
+        return np.full(recording.qd[piece].shape, np.nan)
+    return recording.direction[piece]
 
 
 def _whole_efforts(run: Run, piece: slice) -> np.ndarray:
@@ -313,8 +320,7 @@ def equations_of(
 def _own_columns(columns: Columns, rows: np.ndarray, j: int) -> np.ndarray:
     """Return the columns of :data:`FRICTION`, shape (rows, 4)."""
     qd = columns.qd[rows, j]
-    sign = smooth_sign(qd, float(columns.sign_widths[j]))
-    return np.stack([np.ones_like(qd), qd, sign, np.abs(qd)], axis=1)
+    return np.stack([np.ones_like(qd), qd, columns.signs[rows, j], np.abs(qd)], axis=1)
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

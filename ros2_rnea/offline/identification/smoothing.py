@@ -14,20 +14,20 @@
 """
 Low-pass and derivatives, both without a delay.
 
-Positions and velocities are filtered, because derivatives amplify their noise.  The cut-off is
-above the band of the motion, so the filter leaves the motion as it is.
+Both sides of the equation go through the same filter: the motion, from which its columns are
+computed, and the measured efforts (Khalil and Dombre, Modeling, Identification and Control of
+Robots, 2002, section 12.6).  What the filter takes from the motion is then missing on both sides,
+so a cut-off that is too low loses information and makes no number wrong.  One that is too high
+does: noise of accelerations makes inertias too small.
 
-Efforts are not filtered.  Coulomb friction has a step wherever a joint turns back.  A filter of
-efforts distributes the step over its own length, and the columns of a regression, which are
-computed from velocities, do not have that.  In a fast motion, friction would be 10 % wrong, and no
-standard error would show it.  Textbooks filter both sides of the equation instead (Khalil and
-Dombre, Modeling, Identification and Control of Robots, 2002, section 12.6): that takes the noise
-out of the pictures, but tells a fit nothing more, since it averages the noise anyway.  Only where
-fewer samples are kept than were recorded, an effort is averaged over its neighbours that are not.
+The columns are computed from the filtered motion, which differs from filtered columns where a
+column is not linear.  Only the sign of a velocity, which Coulomb friction has, is far from it: it
+is filtered itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,62 +45,138 @@ STENCIL = 7
 AT_REST = 0.01
 """With a smaller RMS velocity, a joint is taken to rest [rad/s or m/s]."""
 
+HEADROOM = 5.0
+"""The cut-off as a multiple of the bandwidth: most products of the motion's sines are below."""
+
+MAX_NOISE = 0.01
+"""Share of the power of accelerations that may be noise: inertias become too small by it."""
+
 _ABOVE_NOISE = 10.0  # a power spectral density that is so many times the noise's is a motion's
-_SHARE = 0.999  # of the power of a velocity is below the bandwidth of the motion
-_HEADROOM = 4.0  # at a quarter of the cut-off, the filter takes 1.5e-5 of an amplitude
+_SHARE = 0.99  # of the power of a velocity is below the bandwidth of the motion
+_KEPT, _SLOWEST = 2.0, 1.0  # bandwidths, and [Hz], that noise never takes away
 _LOWEST, _HIGHEST = 5.0, 0.4  # [Hz], and of the sampling rate
 _SEGMENTS = 8  # into which a signal is divided; fewer, if they would be shorter than
-_SHORTEST = 3.0  # [s], but no fewer than
-_FEWEST = 3
+_LONG = 20.0  # [s]
 
 
 class Spectrum(NamedTuple):
     """
-    What the spectrum of a signal says.
+    What the spectrum of a signal says of the motion of a joint.
 
-    :ivar bandwidth: below which the motion's velocity has nearly all its power [Hz]; 0 where
-        nothing stands out from the noise.  It is not that of the acceleration, most of whose power
-        may be vibration that no rigid body has.
+    :ivar frequencies: shape (n,) [Hz].
+    :ivar power: of the velocity at these, as far as it stands out from the noise, shape (n,)
+        [(rad/s)^2 or (m/s)^2].
     :ivar noise: power spectral density of the noise, at the upper end of the band [unit^2/Hz].
+    :ivar derivatives: how many times the signal is differentiated to make a velocity.
     """
 
-    bandwidth: float
+    frequencies: np.ndarray
+    power: np.ndarray
     noise: float
+    derivatives: int
+
+    @property
+    def bandwidth(self) -> float:
+        """Return below which frequency the velocity has nearly all its power [Hz]."""
+        return bandwidth(self.frequencies, self.power)
+
+    @property
+    def speed(self) -> float:
+        """Return the root of the mean square of the velocity; 0 at rest [rad/s or m/s]."""
+        speed = float(np.sqrt(self.power.sum()))
+        return speed if speed > AT_REST else 0.0
+
+    def acceleration(self, highest: float) -> float:
+        """Return that of the acceleration, up to a frequency [rad/s^2 or m/s^2]."""
+        rates = 2.0 * np.pi * self.frequencies * (self.frequencies <= highest)
+        return float(np.sqrt(np.sum(self.power * rates**2)))
+
+    def velocity_noise(self, cutoff: float) -> float:
+        """Return the standard deviation that the noise has in a low-passed velocity."""
+        return self._noise(cutoff, self.derivatives)
+
+    def acceleration_noise(self, cutoff: float) -> float:
+        """Return the standard deviation that the noise has in a low-passed acceleration."""
+        return self._noise(cutoff, self.derivatives + 1)
+
+    def _noise(self, cutoff: float, derivatives: int) -> float:
+        power = 2 * derivatives + 1
+        return float(np.sqrt(self.noise * (2.0 * np.pi)**(power - 1) * cutoff**power / power))
 
 
 def spectrum(signal: np.ndarray, period: float, derivatives: int) -> Spectrum:
     """
-    Return bandwidth and noise of a signal.
+    Return what the spectrum of a signal says.
 
     :param signal: shape (n,), at one period [s].
     :param derivatives: how many times it is differentiated to make a velocity.
     """
-    length = max(len(signal) // _SEGMENTS, min(len(signal) // _FEWEST, int(_SHORTEST / period)))
-    length = min(len(signal), max(64, length))
-    # This window's side lobes are so low that they are not taken for fast motion.
-    frequencies, density = welch(
-        signal, 1.0 / period, window='blackmanharris', nperseg=length, detrend='linear')
+    frequencies, density = _density(signal, period)
     noise = float(np.median(density[3 * len(density) // 4:]))
-    motion = np.where(density > _ABOVE_NOISE * noise, density, 0.0)
-    power = np.cumsum(motion * (2.0 * np.pi * frequencies)**(2 * derivatives))
-    if not power[-1] * frequencies[1] > AT_REST**2:
-        return Spectrum(0.0, noise)
-    return Spectrum(float(frequencies[np.searchsorted(power, _SHARE * power[-1])]), noise)
+    rates = 2.0 * np.pi * frequencies
+    of_velocity = density if not derivatives else _density(np.gradient(signal, period), period)[1]
+    motion = of_velocity * frequencies[1] * (
+        of_velocity > _ABOVE_NOISE * noise * rates**(2 * derivatives))
+    return Spectrum(frequencies, motion, noise, derivatives)
 
 
-def proposed_cutoff(bandwidth: float, period: float) -> float:
-    """Return a cut-off that leaves a motion of that bandwidth as it is [Hz]."""
-    return min(max(_HEADROOM * bandwidth, _LOWEST), _HIGHEST / period)
-
-
-def velocity_noise(noise: float, cutoff: float) -> float:
+def bandwidth(frequencies: np.ndarray, power: np.ndarray) -> float:
     """
-    Return the standard deviation of the derivative of a low-passed noise.
+    Return below which frequency nearly all power is, 0 where there is none [Hz].
 
-    :param noise: power spectral density of the signal, one-sided [unit^2/Hz].
-    :param cutoff: of the low-pass [Hz].
+    That of velocities is meant.  Most of the power of accelerations may be vibration that no rigid
+    body has.
     """
-    return float(np.sqrt(noise * (2.0 * np.pi)**2 * cutoff**3 / 3.0))
+    total = np.cumsum(power)
+    return float(frequencies[np.searchsorted(total, _SHARE * total[-1])]) if total[-1] else 0.0
+
+
+def _density(signal: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return frequencies [Hz] and the power spectral density, of segments."""
+    length = max(len(signal) // _SEGMENTS, min(len(signal), int(_LONG / period)))
+    # This window's side lobes are so low that they are not taken for fast motion.
+    return welch(
+        signal, 1.0 / period, window='blackmanharris', nperseg=length, detrend='constant')
+
+
+class Band(NamedTuple):
+    """
+    The band that is kept of a recording.
+
+    :ivar bandwidth: of the motion [Hz]; 0 where nothing stands out from the noise.
+    :ivar cutoff: of the low-pass [Hz].
+    :ivar noise: share of noise in the power of the accelerations of each joint that moves.
+    """
+
+    bandwidth: float
+    cutoff: float
+    noise: tuple[float, ...]
+
+
+def band(signals: Sequence[Sequence[Spectrum]], period: float) -> Band:
+    """
+    Return the band of a motion of all joints, each of which counts alike.
+
+    Noise only ever widens a band.  Where positions and velocities were recorded, the narrower one
+    of both is the motion's.  A joint that is ten times slower than another does not count.
+
+    :param signals: the spectra of each joint: of positions, and of velocities if there are any.
+    """
+    own = [min(found, key=lambda one: one.bandwidth or np.inf) for found in signals]
+    fastest = max(one.speed for one in own)
+    joints = [(one, found) for one, found in zip(own, signals) if one.speed > 0.1 * fastest]
+    motion = bandwidth(own[0].frequencies, sum(
+        (one.power / one.speed**2 for one, _ in joints), np.zeros(len(own[0].frequencies))))
+
+    def noise(cutoff: float) -> tuple[float, ...]:
+        return tuple(min(each.acceleration_noise(cutoff) for each in found)**2
+                     / max(one.acceleration(motion)**2, 1e-300) for one, found in joints)
+
+    highest, least = _HIGHEST / period, max(_KEPT * motion, _SLOWEST)
+    cutoff = min(max(HEADROOM * motion, _LOWEST), highest)
+    while cutoff > least and max(noise(cutoff), default=0.0) > MAX_NOISE:
+        cutoff *= 0.95
+    return Band(motion, cutoff, noise(cutoff))
 
 
 def low_passed(signal: np.ndarray, period: float, cutoff: float) -> np.ndarray:
@@ -115,26 +191,6 @@ def low_passed(signal: np.ndarray, period: float, cutoff: float) -> np.ndarray:
     sections = butter(ORDER, cutoff, fs=1.0 / period, output='sos')
     padding = min(len(signal) - 1, int(SETTLED / (cutoff * period)) + 1)
     return sosfiltfilt(sections, signal, axis=0, padlen=padding)
-
-
-def averaged(signal: np.ndarray, reach: int) -> np.ndarray:
-    """
-    Return a signal averaged over neighbours: the values of the parabolas through them.
-
-    A mean would flatten the motion.  This leaves 99.8 % of a motion with a period that is four
-    times as long as all neighbours together.  Of white noise it leaves about what a mean of
-    ``reach`` samples leaves.
-
-    :param signal: shape (n, k); a column that is not a number anywhere stays as it is.
-    :param reach: how many neighbours on each side.
-    """
-    reach = min(reach, (len(signal) - 1) // 2)
-    if reach < 2:
-        return signal
-    result, known = signal.copy(), np.isfinite(signal).all(axis=0)
-    if known.any():
-        result[:, known] = savgol_filter(signal[:, known], 2 * reach + 1, 2, axis=0)
-    return result
 
 
 def derivative(signal: np.ndarray, period: float, order: int = 1) -> np.ndarray:

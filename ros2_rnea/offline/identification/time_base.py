@@ -41,6 +41,9 @@ MAX_LATER = 0.5
 MAX_WRONG = 5
 """The most single rows whose times are taken for wrong and named."""
 
+FEWEST_RUNS = 20
+"""Fewer changes tell nothing about how often samples are refreshed."""
+
 SLOWEST, FASTEST = 5.0, 1e5
 """Rates out of this range are those of wrong units, or too slow to differentiate [Hz]."""
 
@@ -49,20 +52,27 @@ class Rows(NamedTuple):
     """
     The rows of a recording that can be used.
 
+    :ivar times: of all rows, shape (n,) [s]: where two have one stamp, and next to it is room for
+        a sample, one of them has its middle.
     :ivar pieces: indices of the rows of each uninterrupted piece.
     :ivar period: mean distance of neighbours in the pieces [s].
     :ivar not_finite: number of rows cut out for a number that is not finite.
     :ivar not_later: number of rows cut out because their time is not after all before.
     :ivar gaps: time before and after each gap [s].
     :ivar largest_gap: neighbours further apart are a gap [s].
+    :ivar shared: number of stamps that two rows had.
+    :ivar held: how many rows each sample was repeated in; 1 where samples are not repeated.
     """
 
+    times: np.ndarray
     pieces: list[np.ndarray]
     period: float
     not_finite: int
     not_later: int
     gaps: list[tuple[float, float]]
     largest_gap: float
+    shared: int
+    held: int
 
 
 def usable_rows(
@@ -81,7 +91,12 @@ def usable_rows(
         finite &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
     _check_order(recording.name, recording.times, finite)
     kept = np.flatnonzero(finite)
-    times = recording.times[kept]
+    changes = _changes([array[kept] for array in columns])
+    held, refreshed = _refreshed(changes)
+    kept, changes = kept[refreshed], changes[refreshed]
+    times, shared = _unshared(recording.times[kept], changes)
+    all_times = recording.times.copy()
+    all_times[kept] = times
     latest = np.maximum.accumulate(times)
     later = np.concatenate([[True], times[1:] > latest[:-1]]) if len(times) else finite[:0]
     kept, times = kept[later], times[later]
@@ -99,9 +114,56 @@ def usable_rows(
             f'recording {recording.name!r} has no two samples within {limit:g} s, which is the '
             'largest gap that is allowed')
     return Rows(
-        np.split(kept, breaks + 1), float(np.mean(steps[steps <= limit])),
+        all_times, np.split(kept, breaks + 1), float(np.mean(steps[steps <= limit])),
         len(finite) - int(finite.sum()), int(np.size(later) - later.sum()),
-        [(float(times[k]), float(times[k + 1])) for k in breaks], limit)
+        [(float(times[k]), float(times[k + 1])) for k in breaks], limit, shared, held)
+
+
+def _changes(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return in which rows any number differs from the row before, shape (n,)."""
+    result = np.zeros(len(columns[0]), dtype=bool)
+    result[:1] = True
+    for array in columns:
+        result[1:] |= (array[1:] != array[:-1]).any(axis=tuple(range(1, array.ndim)))
+    return result
+
+
+def _refreshed(changes: np.ndarray) -> tuple[int, np.ndarray]:
+    """
+    Return how many rows a sample is repeated in, and which rows are those of samples, shape (n,).
+
+    Drivers may publish faster than they measure.  At rest, too, samples may be equal: they count
+    as if they were as far apart as the others.
+    """
+    firsts = np.flatnonzero(changes)
+    runs = np.diff(firsts)
+    if len(runs) < FEWEST_RUNS or np.median(runs) < 1.5:
+        return 1, np.ones(len(changes), dtype=bool)
+    held = int(np.ceil(np.median(runs)))
+    since = np.arange(len(changes)) - np.maximum.accumulate(
+        np.where(changes, np.arange(len(changes)), 0))
+    return held, since % held == 0
+
+
+def _unshared(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray, int]:
+    """
+    Return times in which two neighbours have no stamp in common, and how many had.
+
+    One of both belongs where a sample is missing, before or after them.  A row that repeats the
+    one before is none.
+    """
+    times, steps = times.copy(), np.diff(times)
+    usual, count = 1.5 * float(np.median(steps)) if len(steps) else 0.0, 0
+    for k in np.flatnonzero((steps[1:-1] == 0.0) & changes[2:-1]) + 1:
+        before, after = steps[k - 1], steps[k + 1]
+        if 0.0 < before <= usual < after:
+            times[k + 1] += 0.5 * after
+        elif 0.0 < after <= usual < before:
+            times[k] -= 0.5 * before
+        else:
+            continue
+        count += 1
+    return times, count
 
 
 def _check_order(name: str, times: np.ndarray, finite: np.ndarray) -> None:

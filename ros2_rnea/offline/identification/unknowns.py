@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width
+from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width, smooth_sign
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.regression import regression, RegressionRow
 from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
@@ -226,6 +226,12 @@ class Design:
         self.expansions = tuple(
             self._expansion(row, columns, independent)
             for row, columns, independent in zip(self._rows, self.of_coordinate, inertial))
+        self._coulomb = [
+            (part.start + int(np.flatnonzero(expansion[:, place])[0]), coordinate)
+            for coordinate, (columns, part, expansion) in enumerate(
+                zip(self.of_coordinate, self.parts, self.expansions))
+            for place, column in enumerate(columns) if linear[column].quantity == 'coulomb'
+            and tree.bodies[linear[column].body].type.nv == 1]
         self._with_payloads: dict[str, Robot] = {}
         self._sharp = [
             (self.parts[coordinate].stop - 2, coordinate, one)
@@ -259,7 +265,8 @@ class Design:
             qd: np.ndarray,
             qdd: np.ndarray,
             y: np.ndarray,
-            out: np.ndarray | None = None) -> np.ndarray:
+            out: np.ndarray | None = None,
+            direction: np.ndarray | None = None) -> np.ndarray:
         """
         Return for each coordinate independent columns, the effort of the model before, and y.
 
@@ -272,6 +279,8 @@ class Design:
         :param qd: velocities, shape (N, nv), per s; qdd, accelerations, per s^2.
         :param y: measured efforts, shape (N, nv) [Nm or N, or their own unit with a drive gain].
         :param out: written and returned where given.
+        :param direction: the columns of Coulomb friction, shape (N, nv); by default the signs of
+            the velocities.
         :return: shape (N, numbers of all coordinates).
         """
         robot = self.loaded(payloads)
@@ -282,6 +291,15 @@ class Design:
                 JOINT_COLUMNS[unknown.quantity](
                     qd[:, coordinate], qdd[:, coordinate], unknown.knee)
                 if unknown.quantity in JOINT_COLUMNS else fields[unknown.body][:, coordinate])
+        if direction is not None:
+            for place, coordinate in self._coulomb:
+                numbers[:, place] = direction[:, coordinate]
+            for body in robot.tree.bodies:
+                if body.friction and body.type.nv == 1:
+                    coordinate = body.v_index
+                    numbers[:, self.parts[coordinate].stop - 2] += body.friction * (
+                        direction[:, coordinate] - smooth_sign(qd[:, coordinate]))
+            return numbers
         for place, coordinate, unknown in self._sharp:  # also in the effort of the model before
             column, speed = JOINT_COLUMNS[unknown.quantity], qd[:, coordinate]
             numbers[:, place] += unknown.urdf_value * (

@@ -85,7 +85,7 @@ def test_the_load_is_reported_in_the_terminal_and_in_files(call):
     assert [each['joint'] for each in report['joints']] == ['shoulder', 'elbow']
     assert any('swing' in remark for remark in report['remarks'])
     recording, = report['recordings']
-    assert set(recording['joint_delays']) == {'shoulder', 'elbow'}
+    assert recording['delay'] == 0.0
     assert 'swing.csv, delay: ' in ' '.join(report['remarks'])
 
 

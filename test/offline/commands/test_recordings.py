@@ -194,9 +194,10 @@ def test_other_errors_in_one_part_refuse_all(tmp_path, robot):
         list(prepared_recordings(parsed(path, '--parts-of', 2), robot, []))
 
 
-@pytest.mark.parametrize(('text', 'delay'), [('common', 'common'), ('joint', 'joint'), ('0', 0.0)])
+@pytest.mark.parametrize(('text', 'delay'), [
+    ('automatic', 'automatic'), ('0', 0.0), ('-0.004', -0.004)])
 def test_how_delays_are_taken_out_is_told(text, delay):
-    assert preparation(parsed('a.csv', '--delay', text)).delay == delay
+    assert preparation(parsed('a.csv', f'--delay={text}')).delay == delay
 
 
 def test_columns_units_and_gains_are_told(tmp_path):

@@ -26,7 +26,7 @@ from ros2_rnea.offline.identification import bursts, cause_search
 from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.conclusions import Kind
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
-from ros2_rnea.offline.identification.recording import JointDelay, Recording
+from ros2_rnea.offline.identification.recording import Recording
 from ros2_rnea.offline.identification.reduced_equations import TooShortError
 from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
@@ -482,40 +482,14 @@ def test_a_motion_without_a_push_has_none(arm, ur5, seed):
             tau + 2.0 * qd + 3.0 * np.sign(qd) + 0.5 * np.sin(6.0 * qd))).bursts == ()
 
 
-def of_late_efforts(robot, delay, **joint_delays):
-    """Return the diagnosis of efforts that are 30 ms late, some of which was taken out."""
-    rng = np.random.default_rng(12)
-    recording = recorded(robot, swings(robot, rng), rng, delay=0.03)
-    diagnosis = diagnose(compare([
-        replace(recording, delay=delay, joint_delays=joint_delays)], robot))
-    assert diagnosis.conclusions == ()
-    return diagnosis
-
-
 def test_a_delay_beside_a_removed_one_is_no_conclusion(ur5):
-    diagnosis = of_late_efforts(
-        ur5, 0.015, pan=JointDelay(0.01, 1e-3, 0.015), lift=JointDelay(0.05, 1e-3, 0.015))
+    rng = np.random.default_rng(12)
+    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
+    diagnosis = diagnose(compare([replace(recording, delay=0.015)], ur5))
+    assert diagnosis.conclusions == ()
     assert [each for each in diagnosis.open_questions if re.fullmatch(
         r'The efforts are recorded (29|30)\.\d* ± [\d.]+ ms later than .*, beside the 15\.0 ms '
         'that the preparation has taken out: the delays of the joints differ, or .*', each)]
-
-
-@pytest.mark.parametrize(('pan', 'lift'), [(0.01, 0.04), (0.05, 0.06)])
-def test_a_time_that_no_joint_is_late_is_no_delay(ur5, pan, lift):
-    diagnosis = of_late_efforts(
-        ur5, 0.015, pan=JointDelay(pan, 1e-3, 0.015), lift=JointDelay(lift, 1e-3, 0.015))
-    assert (
-        'Something acts like a delay, beside the 15.0 ms that the preparation has taken out: the '
-        f'efforts of single joints are {1e3 * pan:.1f} to {1e3 * lift:.1f} ms late, which does '
-        'not explain it.') in diagnosis.open_questions
-    assert not [each for each in diagnosis.open_questions if 'recorded' in each]
-
-
-def test_what_delays_of_joints_leave_is_not_told_as_delay(ur5):
-    diagnosis = of_late_efforts(
-        ur5, 0.0, pan=JointDelay(0.01, 1e-3, 0.01), lift=JointDelay(0.06, 1e-3, 0.06))
-    assert any(each.startswith('Something acts like a delay, beside the 10.0 to 60.0 ms')
-               for each in diagnosis.open_questions)
 
 
 def test_an_effort_unrelated_to_the_model_is_no_gain(ur5):

@@ -19,11 +19,11 @@ import re
 
 import numpy as np
 import pytest
+from ros2_rnea.dynamics.friction import sign_width, smooth_sign
 from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
-from ros2_rnea.offline.identification.recording import Recording
-from ros2_rnea.offline.identification.smoothing import averaged
+from ros2_rnea.offline.identification.recording import Recording, slowest_speeds
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.models import MODELS
 
@@ -130,6 +130,40 @@ def test_the_cutoff_follows_the_motion_and_can_be_given(robot):
         prepare(recorded(robot), robot, Preparation(cutoff=60.0))
 
 
+def test_the_cutoff_is_that_of_the_motion_whatever_else_shakes(robot):
+    """Neither vibrations of one joint nor a coarse encoder may widen it: positions alone do."""
+    times = np.arange(0.0, DURATION, 1e-3)
+    recording = recorded(robot, times=times)
+    rng = np.random.default_rng(5)
+    coarse = np.round(recording.positions, 3)
+    shaking = recording.positions + 2e-5 * np.sin(2.0 * pi * 120.0 * times)[:, None] * (
+        np.arange(robot.nv) == 4)
+    for positions in (coarse, shaking):
+        velocities = recording.velocities + rng.normal(0.0, 1e-3, positions.shape)
+        result = prepare(
+            replace(recording, positions=positions, velocities=velocities), robot)
+        assert 2.0 <= result.prepared.cutoff <= 5.0
+        assert step_of(result, 'low-pass')[0].figures['bandwidth'] < 1.0
+
+
+def test_accelerations_that_are_noise_are_told(robot):
+    recording = recorded(robot, velocities=None)
+    noise = np.random.default_rng(5).normal(0.0, 8e-2, recording.positions.shape)
+    prepared, steps = prepare(
+        replace(recording, positions=recording.positions + noise), robot)
+    told, = (step for step in steps if step.name == 'low-pass')
+    assert told.is_warning and 'of the power of an acceleration is noise' in told.text
+    assert prepared.cutoff < 2.5  # and the least noise is let through
+    assert not step_of(prepare(recorded(robot, noise=1.0), robot), 'low-pass')[0].is_warning
+
+
+def test_samples_are_as_many_as_the_cutoff_needs(robot):
+    result = prepare(recorded(robot, times=np.arange(0.0, DURATION, 1e-3)), robot)
+    np.testing.assert_allclose(np.diff(result.prepared.times), 0.01)
+    assert result.prepared.cutoff == 5.0
+    assert step_of(result, 'ends')[0].figures['rate'] == pytest.approx(100.0)
+
+
 def test_samples_at_irregular_times_get_one_period(robot):
     times = np.arange(0.0, DURATION, 1.0 / RATE)
     times += np.random.default_rng(2).uniform(-0.003, 0.003, len(times))
@@ -161,34 +195,30 @@ def test_every_so_many_samples_are_taken_at_a_lower_rate(robot):
         prepare(recorded(robot), robot, Preparation(rate=5.0))
 
 
-def test_missing_efforts_do_not_hinder_the_average_of_others():
-    tau = np.random.default_rng(0).standard_normal((400, 3))
-    alone = averaged(tau, 8)
-    tau[:, 1] = np.nan
-    beside = averaged(tau, 8)
-    assert np.isnan(beside[:, 1]).all()
-    assert np.allclose(beside[:, [0, 2]], alone[:, [0, 2]], rtol=0.0, atol=1e-12)
-    assert np.isnan(averaged(tau[:, 1:2], 8)).all()
-
-
 def test_a_rate_without_a_low_pass_is_refused(robot):
     with pytest.raises(RecordingError, match='but the cut-off is inf Hz; a lower rate needs'):
         prepare(recorded(robot), robot, Preparation(rate=50.0, cutoff=np.inf))
 
 
-def test_efforts_are_averaged_over_samples_that_are_not_taken(robot):
+def test_efforts_go_through_the_filter_of_the_motion_at_any_rate(robot):
     times = np.arange(0.0, DURATION, 0.002)
     clean, noisy = (recorded(robot, times=times, noise=noise) for noise in (0.0, 1.0))
-    noisy = replace(clean, efforts=noisy.efforts)
-    for rate, every in ((500.0, 1), (50.0, 10), (10.0, 50)):
+    state = motion(times, robot.nv)
+    speeds = slowest_speeds([
+        (one.qd, one.moves) for one in [prepare(clean, robot, Preparation(delay=0.0)).prepared]])
+    sharp = robot.inverse_dynamics(*state) + 1.5 * state[1] + 2.0 * np.transpose([
+        smooth_sign(rate, sign_width(slowest)) for rate, slowest in zip(state[1].T, speeds)])
+    noisy = replace(clean, efforts=sharp + noisy.efforts - clean.efforts)
+    clean = replace(clean, efforts=sharp)
+    for rate in (500.0, 50.0, 10.0):
         settings = Preparation(rate=rate, cutoff=5.0, delay=0.0)
         smooth, rough = (prepare(one, robot, settings).prepared for one in (clean, noisy))
         all_of_it = robot.inverse_dynamics(smooth.q, smooth.qd, smooth.qdd) + (
-            1.5 * smooth.qd + 2.0 * np.tanh(smooth.qd / 0.01))
+            1.5 * smooth.qd + 2.0 * smooth.direction)
         moves = smooth.moves
         assert np.abs(smooth.tau - all_of_it)[moves].max() < 0.02  # no step where a joint turns
-        left = (rough.tau - smooth.tau)[moves]
-        assert left.std() == pytest.approx(0.1 * min(1.0, 1.1 / every)**0.5, rel=0.15)
+        left = rough.tau - smooth.tau
+        assert left.std() == pytest.approx(0.1 * (2.0 * 5.0 / 500.0)**0.5, rel=0.15)
 
 
 def test_angles_within_a_turn_are_joined():
@@ -264,6 +294,52 @@ def test_rows_with_nan_and_duplicate_times_are_cut_out(robot):
     assert np.isfinite(result.prepared.tau).all()
 
 
+@pytest.mark.parametrize('first', [True, False])
+def test_two_rows_with_one_stamp_are_taken_apart(robot, first):
+    """Messages that are stamped when they are sent, and one of them late or early."""
+    recording = recorded(robot, noise=1.0)
+    times, rows = recording.times.copy(), np.arange(10, 1990, 20)
+    times[rows] = times[rows + (1 if first else -1)]
+    plain, result = (
+        prepare(replace(recording, times=each), robot, Preparation(delay=0.0))
+        for each in (recording.times, times))
+    assert step_of(result, 'stamps')[0].figures == {'shared': len(rows)}
+    assert step_of(result, 'gaps')[0].figures == {'not_finite': 0, 'not_later': 0, 'gaps': 0}
+    assert result.prepared.cutoff == plain.prepared.cutoff
+    for name in ('qdd', 'tau'):
+        np.testing.assert_allclose(
+            getattr(result.prepared, name), getattr(plain.prepared, name), rtol=0.0, atol=1e-9)
+
+
+def test_a_row_that_is_sent_twice_is_used_once(robot):
+    recording = recorded(robot)
+    rows = np.sort(np.r_[0:2000, 500:1500:50])
+    result = prepare(_rows(recording, rows), robot)
+    assert step_of(result, 'gaps')[0].figures['not_later'] == 20
+    assert not [step for step in result.steps if step.name == 'stamps']
+
+
+@pytest.mark.parametrize('times', [2, 4])
+def test_samples_that_are_published_several_times_are_used_once(robot, times):
+    recording = recorded(robot, noise=1.0)
+    held = _rows(recording, np.repeat(np.arange(2000), times))
+    held = replace(held, times=np.arange(2000 * times) / (RATE * times))
+    plain, result = (prepare(each, robot, Preparation(delay=0.0)) for each in (recording, held))
+    assert step_of(result, 'stamps')[0].figures == {'held': times}
+    assert warnings_of(result) == []
+    np.testing.assert_allclose(result.prepared.times, plain.prepared.times, atol=1e-9)
+    np.testing.assert_allclose(result.prepared.tau, plain.prepared.tau, rtol=0.0, atol=1e-6)
+
+
+def test_an_arm_at_rest_is_not_published_several_times(robot):
+    times = np.arange(0.0, 30.0, 1.0 / RATE)
+    q, qd, _ = motion(np.clip(times - 5.0, 0.0, 20.0), robot.nv)
+    recording = recorded(robot, times=times, positions=q, velocities=qd)
+    recording.efforts[:480] = recording.efforts[0]
+    result = prepare(recording, robot)
+    assert not [step for step in result.steps if step.name == 'stamps']
+
+
 def test_times_that_go_back_are_cut_out(robot):
     recording = recorded(robot)
     twice = _rows(recording, np.r_[0:1500, 1000:2000])
@@ -312,10 +388,7 @@ def test_a_delay_of_efforts_is_found_whatever_the_masses(robot, late, noise):
     found = step_of(result, 'delay')[0].figures['delay']
     assert found == pytest.approx(late, abs=0.5e-3)
     prepared = result.prepared
-    assert set(prepared.joint_delays) == set(robot.joint_names)
-    alone = [each.seconds for each in prepared.joint_delays.values()]
-    assert min(alone) <= found <= max(alone)
-    assert prepared.delays_taken_out == (found,)
+    assert prepared.delay == found
     q, qd, qdd = motion(prepared.times, robot.nv)
     expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
     error = np.where(prepared.moves, prepared.tau - expected, 0.0)
@@ -334,88 +407,9 @@ def friction(qd):
     return 1.5 * qd + 2.0 * np.tanh(qd / 0.01)
 
 
-LATE_BY_JOINT = (0.025, 0.007, 0.012, 0.0, 0.018, 0.012)
-
-
-def late_by_joint(robot, delays, noise=1.0):
-    """Return a recording whose efforts are late by joint, with more noise."""
-    recording = recorded(robot, noise=noise)
-    efforts = recording.efforts.copy()
-    generator = np.random.default_rng(9)
-    for joint, late in enumerate(delays):
-        then = motion(recording.times - late, robot.nv)
-        efforts[:, joint] = (robot.inverse_dynamics(*then) + friction(then[1]))[:, joint]
-        efforts[:, joint] += noise * 0.1 * generator.normal(size=len(efforts))
-    return replace(recording, efforts=efforts)
-
-
-def test_each_joint_has_its_own_delay_within_its_standard_error(robot):
-    result = prepare(late_by_joint(robot, LATE_BY_JOINT), robot)
-    prepared = result.prepared
-    for joint, late in zip(robot.joint_names, LATE_BY_JOINT):
-        found = prepared.joint_delays[joint]
-        assert abs(found.seconds - late) < 4.0 * found.standard_error < 0.008
-        assert found.taken_out == (
-            found.seconds if found.taken_out != prepared.delay else prepared.delay)
-        assert found.taken_out == pytest.approx(late, abs=4.0 * found.standard_error)
-    text = step_of(result, 'delay')[0].text
-    assert re.search(r'delay of their own: shoulder_pan_joint 2\d\.\d+ ms late', text)
-    assert re.search(r'shoulder_pan_joint 2\d\.\d+ ± [\d.]+, shoulder_lift_joint', text)
-
-
-@pytest.mark.slow
-def test_the_standard_errors_of_delays_hold(robot):
-    errors = []
-    for seed in range(15):
-        recording = late_by_joint(robot, LATE_BY_JOINT, 0.0)
-        noise = np.random.default_rng(seed).normal(0.0, 0.3, recording.efforts.shape)
-        prepared = prepare(replace(recording, efforts=recording.efforts + noise), robot).prepared
-        errors += [(found.seconds - late) / found.standard_error for found, late in zip(
-            prepared.joint_delays.values(), LATE_BY_JOINT)]
-    assert 0.85 < np.mean(np.abs(errors) < 1.96) <= 1.0
-    assert np.sqrt(np.mean(np.square(errors))) > 0.7
-
-
-def test_one_delay_for_all_joints_can_be_asked_for(robot):
-    errors = []
-    for way in ('joint', 'common'):
-        prepared = prepare(
-            late_by_joint(robot, LATE_BY_JOINT, 0.1), robot, Preparation(delay=way)).prepared
-        q, qd, qdd = motion(prepared.times, robot.nv)
-        error = prepared.tau - robot.inverse_dynamics(q, qd, qdd) - friction(qd)
-        errors.append(np.std(error[prepared.moves]))
-    assert prepared.delays_taken_out == (prepared.delay,)
-    assert 0.005 < prepared.delay < 0.02
-    assert errors[0] < 0.5 * errors[1]
-
-
-def test_joints_without_a_delay_do_not_get_the_others_mean(robot):
-    prepared = prepare(late_by_joint(robot, [0.02] * 3 + [0.0] * 3, 3.0), robot).prepared
-    taken_out = [each.taken_out for each in prepared.joint_delays.values()]
-    assert prepared.delay == 0.0
-    assert taken_out[:3] == pytest.approx([0.02] * 3, abs=4e-3)
-    assert taken_out[3:] == [0.0] * 3
-
-
-def test_joints_with_one_delay_have_none_of_their_own(robot):
-    prepared = prepare(late_by_joint(robot, [0.012] * robot.nv, 3.0), robot).prepared
-    assert prepared.delays_taken_out == (prepared.delay,)
-    assert prepared.delay == pytest.approx(0.012, abs=1e-3)
-
-
-def test_a_joint_of_unknown_delay_has_that_of_others(robot):
-    recording = late_by_joint(robot, [0.012] * robot.nv)
-    efforts = recording.efforts.copy()
-    efforts[:, 5] = np.random.default_rng(4).normal(size=len(efforts))
-    prepared = prepare(replace(recording, efforts=efforts), robot).prepared
-    errors = [each.standard_error for each in prepared.joint_delays.values()]
-    assert errors[5] > 10.0 * max(errors[:3])
-    assert prepared.joint_delays[robot.joint_names[5]].taken_out == prepared.delay
-
-
 def test_a_delay_of_no_known_form_is_named():
     for delay in ('joints', inf, np.nan, None):
-        with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs common or joint'):
+        with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs automatic'):
             Preparation(delay=delay)
 
 
@@ -427,7 +421,7 @@ def test_no_delay_is_removed_where_absent_or_switched_off(robot):
         'The delay was not estimated, because it was given as 0.')
     given = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.03))
     q, qd, qdd = motion(given.prepared.times, robot.nv)
-    expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * np.sign(qd)
+    expected = robot.inverse_dynamics(q, qd, qdd) + 1.5 * qd + 2.0 * given.prepared.direction
     np.testing.assert_allclose(given.prepared.tau[given.prepared.moves],
                                expected[given.prepared.moves], rtol=0.0, atol=0.2)
 

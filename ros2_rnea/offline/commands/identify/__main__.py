@@ -219,8 +219,8 @@ examples:
     add_recording_options(parser)
     add_robot_options(parser.add_argument_group('the robot'))
     group = parser.add_argument_group('identification')
-    group.add_argument('--unknown', default='friction,inertia', metavar='KINDS',
-                       help='what is unknown, see below (default friction,inertia)')
+    group.add_argument('--unknown', default='friction,rotor,inertia', metavar='KINDS',
+                       help='what is unknown, see below (default %(default)s)')
     group.add_argument('--held-back', type=_share, default=HELD_BACK, metavar='SHARE',
                        help='share of each recording, its last, on which the result is judged '
                             f'(default {HELD_BACK:g})')

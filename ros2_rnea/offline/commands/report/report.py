@@ -169,17 +169,14 @@ def _report(report: Report) -> dict[str, Any]:
 
 
 def recording_as_json(recording: PreparedRecording) -> dict[str, Any]:
-    """Return what a recording was, as plain data; delays are those of efforts [s]."""
+    """Return what a recording was, as plain data: delay [s] and cut-off [Hz]."""
     return {
         'name': recording.name,
         'samples': len(recording.times),
         'pieces': len(recording.pieces),
         'payloads': sorted(recording.payloads),
         'delay': recording.delay,
-        'joint_delays': {
-            joint: {'value': each.seconds, 'standard_error': _known(each.standard_error),
-                    'taken_out': each.taken_out}
-            for joint, each in recording.joint_delays.items()},
+        'cutoff': _known(recording.cutoff),
     }
 
 
