@@ -18,12 +18,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 import os
+from pathlib import Path
 import signal
 import sys
+from traceback import extract_tb
 
 from ros2_rnea.errors import printable_lines, RneaError
 
 Main = Callable[..., int]
+
+INTERNAL_ERROR = 3
+"""The exit code after a defect of the program itself; no other end of a program has it."""
 
 
 def ends_with_its_reader(main: Main) -> Main:
@@ -47,12 +52,13 @@ def ends_with_its_reader(main: Main) -> Main:
 
 def command(name: str, failed: int) -> Callable[[Main], Main]:
     """
-    Return a decorator for a program that says its errors in one line.
+    Return a decorator for a program that says its errors in one line, and shows no traceback.
 
     It also :func:`ends_with_its_reader`.
 
     :param name: of the program, for errors.
-    :param failed: the exit code after an error.
+    :param failed: the exit code after an error of what it was given; INTERNAL_ERROR is that after
+        a defect of its own.
     """
     def decorated(main: Main) -> Main:
         @ends_with_its_reader
@@ -63,5 +69,17 @@ def command(name: str, failed: int) -> Callable[[Main], Main]:
             except RneaError as error:
                 print(f'{name}: {printable_lines(str(error))}', file=sys.stderr)
                 return failed
+            except BrokenPipeError:
+                raise
+            except OSError as error:  # a full disk, a folder of somebody else
+                print(f'{name}: {error}', file=sys.stderr)
+                return failed
+            except Exception as error:  # noqa: BLE001 (no defect may look like a doubt)
+                frame = extract_tb(error.__traceback__)[-1]
+                print(f'{name}: internal error, a defect of this program: '
+                      f'{type(error).__name__}: {error} ({Path(frame.filename).name}, line '
+                      f'{frame.lineno}); please report it with what it was given',
+                      file=sys.stderr)
+                return INTERNAL_ERROR
         return program
     return decorated

@@ -26,7 +26,7 @@ G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 19
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,13 +34,14 @@ from ros2_rnea.offline.identification.causes import Altered, Cause, conceivable,
 from ros2_rnea.offline.identification.reduced_equations import (
     Columns,
     DEPENDENT,
+    least_squares,
     MODEL,
     reduce_equations,
     ReducedEquations,
     TooShortError,
 )
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import lstsq, svd
+from scipy.linalg import svd
 from scipy.stats import f
 
 FALSE_ALARMS = 1e-3
@@ -164,7 +165,7 @@ class Fit:
         for _ in range(ITERATIONS if self.causes else 0):
             slopes = self._slopes(parameters)
             scale = _scale(slopes)
-            step = -lstsq(slopes / scale, residual, cond=DEPENDENT)[0] / scale
+            step = -least_squares(slopes / scale, residual, DEPENDENT)[0] / scale
             for share in (1.0, 0.5, 0.1):
                 tried = self._residual(parameters + share * step)
                 if tried @ tried < squares:
@@ -215,7 +216,8 @@ class Fit:
             return np.zeros((0, 0)), np.zeros(0, dtype=bool)
         slopes = self._slopes(self.parameters)
         scale = _scale(slopes)
-        _, sizes, directions = svd(slopes / scale, full_matrices=False)
+        _, sizes, directions = svd(
+            slopes / scale, full_matrices=False, lapack_driver='gesvd')  # gesdd may not converge
         held = sizes > DEPENDENT * sizes[0]
         loose = np.square(directions[~held]).sum(axis=0)
         half = directions[held].T / sizes[held] / scale[:, np.newaxis]
@@ -240,20 +242,22 @@ def _scale(slopes: np.ndarray) -> np.ndarray:
     return np.where(lengths > 0.0, lengths, 1.0)
 
 
-def search(robot: Robot, columns: Columns) -> Explanation:
+def search(robot: Robot, columns: Columns, excluded: Collection[Cause] = ()) -> Explanation:
     """
     Search the causes that explain the differences.
 
+    :param excluded: causes that are not among those to search.
     :return: without equations where no coordinate has enough samples.
     """
-    explanation = _explanation(robot, columns, columns.measured, ())
+    explanation = _explanation(robot, columns, columns.measured, (), excluded)
     first = _delay_in(explanation)
     delay, late = 0.0, first
     for _ in range(ALIGNMENTS):
         if first is None or late is None or late.parameters[0] ** 2 < 0.01 * late.covariance[0, 0]:
             break
         delay += float(late.parameters[0])
-        aligned = _explanation(robot, columns, columns.measured_later(delay), (Delay(),))
+        aligned = _explanation(
+            robot, columns, columns.measured_later(delay), (Delay(),), excluded)
         late = _delay_in(aligned)
         if late is None:
             break
@@ -266,8 +270,8 @@ def search(robot: Robot, columns: Columns) -> Explanation:
 
 def _explanation(
         robot: Robot, columns: Columns, measured: np.ndarray, certain: Sequence[Cause],
-        ) -> Explanation:
-    """Return the causes, among them those that are certain to exist."""
+        excluded: Collection[Cause]) -> Explanation:
+    """Return the causes, among them those that are certain to exist, without those excluded."""
     equations, too_short = {}, {}
     for j in range(robot.nv):
         try:
@@ -277,14 +281,14 @@ def _explanation(
     if not equations:
         none = np.zeros((robot.nv, 0))
         return Explanation({}, (), none, none[..., np.newaxis], np.zeros((0, 0)), too_short)
-    explanation = _Search(robot, equations).explanation(certain)
+    explanation = _Search(robot, equations, excluded).explanation(certain)
     for _ in range(PASSES - 1):
         lacks = {
             j: each.lack_of_fit(explanation.coefficients[j]) for j, each in equations.items()}
         if max(lacks.values()) < TOLERATED:
             break
         equations = {j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()}
-        explanation = _Search(robot, equations).explanation(certain)
+        explanation = _Search(robot, equations, excluded).explanation(certain)
     return replace(explanation, too_short=too_short)
 
 
@@ -300,10 +304,13 @@ def _with_delay(explanation: Explanation, delay: Found) -> Explanation:
 class _Search:
     """The search among all causes that are conceivable for a robot."""
 
-    def __init__(self, robot: Robot, equations: Reduced) -> None:
+    def __init__(
+            self, robot: Robot, equations: Reduced, excluded: Collection[Cause] = ()) -> None:
         self._robot = robot
         self._equations = equations
-        self._candidates = conceivable(robot)
+        self._excluded = excluded
+        self._candidates = [
+            cause for cause in conceivable(robot) if cause not in excluded]
         self._penalty = float(np.log(sum(
             each.independent_samples for each in equations.values())))
         self._freedom = sum(each.freedom for each in equations.values())
@@ -333,7 +340,8 @@ class _Search:
         for j, each in self._equations.items():
             model, measured = each.mechanics[:, MODEL], each.mechanics[:, -1]
             sizes = float(np.linalg.norm(model) * np.linalg.norm(measured))
-            if sizes > 0.0 and float(model @ measured) < TURNED * sizes:
+            if sizes > 0.0 and Factor(j) not in self._excluded and (
+                    float(model @ measured) < TURNED * sizes):
                 turned.append(Factor(j))
         return turned
 

@@ -22,9 +22,19 @@ from math import degrees, hypot, inf, isfinite, nan, sqrt
 import numpy as np
 
 from ros2_rnea.offline.identification.cause_search import Explanation, Found
-from ros2_rnea.offline.identification.causes import Cause, Delay, Factor, Load, Mass, Rotor, Tilt
+from ros2_rnea.offline.identification.causes import (
+    Cause,
+    Delay,
+    Factor,
+    Load,
+    Mass,
+    NoGravity,
+    Rotor,
+    Tilt,
+)
 from ros2_rnea.offline.identification.comparison import Coordinate, coordinates_of
 from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Improvement, Kind
+from ros2_rnea.offline.identification.reduced_equations import MODEL
 from ros2_rnea.robots.robot import Robot
 
 MAX_IMPROVEMENTS = 3
@@ -61,7 +71,7 @@ class CauseWords:
         self._reach = max(_reach(robot), MIN_REACH)
         self._words: dict[type[Cause], Callable[..., Conclusion]] = {
             Factor: self._factor, Delay: self._delay, Tilt: self._tilt, Load: self._load,
-            Mass: self._mass, Rotor: self._rotor}
+            Mass: self._mass, NoGravity: self._no_gravity, Rotor: self._rotor}
 
     def conclusion(self, found: Found) -> Conclusion:
         """Return a cause in words."""
@@ -75,6 +85,8 @@ class CauseWords:
             return 'a delay of the efforts'
         if isinstance(cause, Tilt):
             return 'another direction of gravity'
+        if isinstance(cause, NoGravity):
+            return 'efforts that lack gravity'
         if isinstance(cause, Rotor):
             return f'another rotor inertia of {self._of(cause.coordinate)}'
         if isinstance(cause, Mass):
@@ -106,7 +118,12 @@ class CauseWords:
 
     def _factor(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Factor)  # noqa: S101
-        factor = Estimate('factor', 1.0 + float(found.parameters[0]), _error(found, 0))
+        rest, j = 1.0, found.cause.coordinate
+        if j is not None:  # what other causes make of the effort of all joints
+            rest = float(self._explanation.coefficients[j, MODEL]) / (
+                1.0 + float(found.parameters[0]))
+        factor = Estimate('factor', rest * (1.0 + float(found.parameters[0])),
+                          abs(rest) * _error(found, 0))
         whose = self._of(found.cause.coordinate)
         if factor.value < 0.0:
             return self._conclude(
@@ -153,6 +170,14 @@ class CauseWords:
             f'If the arm is mounted like that, set gravity: [{x}, {y}, {z}].', angle,
             *(Estimate(f'gravity {axis}', float(value), sqrt(float(variance)), 'm/s²')
               for axis, value, variance in zip('xyz', after, np.diag(found.covariance))))
+
+    def _no_gravity(self, found: Found) -> Conclusion:
+        share = Estimate('share', 100.0 * float(found.parameters[0]), 100.0 * _error(found, 0),
+                         '%')
+        return self._conclude(
+            found, Kind.LACKS, 'all joints', f'The measured efforts lack gravity: {share} of it.',
+            'Some drivers take it off before they report an effort. Record the whole effort, or '
+            'compare with a model without gravity (--gravity 0 0 0).', share)
 
     def _load(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Load)  # noqa: S101

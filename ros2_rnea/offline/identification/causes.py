@@ -27,6 +27,10 @@ import numpy as np
 from ros2_rnea.robots.robot import Robot
 
 
+WHOLE = 1.1
+"""The largest share of gravity that may be lacking, by the errors of masses."""
+
+
 @dataclass(frozen=True, eq=False)
 class Altered:
     """
@@ -136,6 +140,25 @@ class Tilt(Cause):
 
 
 @dataclass(frozen=True)
+class NoGravity(Cause):
+    """
+    The measured efforts lack gravity, or the parameter's share of it.
+
+    :ivar gravity: that of the model [m/s^2].
+    """
+
+    gravity: tuple[float, float, float]
+
+    def starts(self) -> np.ndarray:
+        """Return that all of it is lacking."""
+        return np.ones((1, 1))
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Take the share off gravity, which is hardly more than the whole: no other direction."""
+        to.gravity[:] -= min(float(parameters[0]), WHOLE) * np.array(self.gravity)
+
+
+@dataclass(frozen=True)
 class Load(Cause):
     """
     A body has other inertial parameters: by a load, or since the description's are wrong.
@@ -191,7 +214,7 @@ def conceivable(robot: Robot) -> list[Cause]:
     if robot.nv > 1:
         causes.append(Factor(None))
     if any(robot.free_fall):
-        causes.append(Tilt(robot.free_fall))
+        causes += [NoGravity(robot.free_fall), Tilt(robot.free_fall)]
     causes += [Load(body) for body in range(len(bodies))]
     causes += [Mass(body, tuple(row)) for body, row in enumerate(bodies.tolist()) if any(row)]
     return [*causes, *(Rotor(j) for j in range(robot.nv))]

@@ -39,6 +39,7 @@ class Kind(Enum):
     LINK_MASS = 'mass of a link'
     MASS_DISTRIBUTION = 'distribution of mass'
     ROTOR = 'rotor inertia'
+    LACKS = 'missing term'
     FRICTION = 'friction'
 
 

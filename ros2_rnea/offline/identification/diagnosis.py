@@ -31,11 +31,12 @@ from ros2_rnea.offline.identification.bursts import bursts
 from ros2_rnea.offline.identification.cause_search import (
     Explanation,
     FALSE_ALARMS,
+    Found,
     MAX_CAUSES,
     search,
 )
 from ros2_rnea.offline.identification.cause_words import CauseWords
-from ros2_rnea.offline.identification.causes import Delay
+from ros2_rnea.offline.identification.causes import Delay, Factor
 from ros2_rnea.offline.identification.comparison import Comparison, Coordinate
 from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Estimate, Kind
 from ros2_rnea.offline.identification.information import one_thread
@@ -53,6 +54,19 @@ from scipy.stats import t as student
 
 ZERO = 3.0
 """A factor that is no more standard errors from zero than this may be zero."""
+
+CLEAR = 0.5
+"""
+A sign or a factor is judged where the RMS of the model's effort, times this factor, is this share
+of the noise at least: of white noise that has the power of the residual at low frequencies, where
+the motion and what the model lacks are.
+"""
+
+BESIDE_FRICTION = 0.25
+"""It also has this share of the RMS of friction at least."""
+
+MOSTLY = 0.5
+"""Friction with such a share of an effort's RMS is most of it; more than its inverse, none."""
 
 FAR = 2.0
 """
@@ -76,7 +90,7 @@ def diagnose(comparison: Comparison) -> Diagnosis:
     robot = comparison.robot
     columns = Columns.of(comparison)
     with one_thread():
-        explanation = search(robot, columns)
+        explanation, unclear = _explained(comparison, columns)
     noise, unexplained = np.full(robot.nv, np.nan), np.full(robot.nv, np.nan)
     saturated = tuple(_saturated(comparison))
     if not explanation.equations:
@@ -85,6 +99,9 @@ def diagnose(comparison: Comparison) -> Diagnosis:
             *_not_known(comparison, explanation, columns)), noise, unexplained, saturated)
     words = CauseWords(robot, explanation, columns.levers)
     conclusions, questions, wrong = [*saturated], [], [*saturated]
+    questions += [f'{words.name(cause).capitalize()} could explain something, but the model has '
+                  'too little effort beside friction and noise to tell a sign or a factor: move '
+                  'further where gravity or acceleration take more of it.' for cause in unclear]
     delayed = [run.recording for run in comparison.runs if run.recording.delay]
     for found in explanation.found:
         conclusion = words.conclusion(found)
@@ -102,14 +119,14 @@ def diagnose(comparison: Comparison) -> Diagnosis:
                 'recordings do not tell which.')
         else:
             conclusions.append(conclusion)
-            if conclusion.kind is Kind.SIGN or _is_far_from_one(conclusion):
+            if conclusion.kind in (Kind.SIGN, Kind.LACKS) or _is_far_from_one(conclusion):
                 wrong.append(conclusion)
     for j, equations in explanation.equations.items():
         noise[j], unexplained[j] = equations.noise, explanation.rms[j]
         joint = _JointFriction(robot, explanation, j, comparison.coordinates[j])
         of_joint = list(joint.conclusions())
         conclusions += of_joint
-        if joint.is_driven:
+        if joint.is_driven and joint.is_most_of_the_effort:
             wrong += [each for each in of_joint if each.kind is Kind.FRICTION]
         questions += joint.questions()
     touched = bursts(comparison, columns, explanation.equations)
@@ -148,6 +165,45 @@ def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecor
     return (f'{conclusion.sentence.removesuffix(".")}, beside the '
             f'{", ".join(dict.fromkeys(delays))} ms that the preparation has taken out: the '
             'delays of the joints differ, or the model lacks something that acts like a delay.')
+
+
+def _explained(
+        comparison: Comparison, columns: Columns) -> tuple[Explanation, tuple[Factor, ...]]:
+    """
+    Return the causes, and which signs and factors are none because nothing tells them.
+
+    Without these, the search is made anew: a factor turns and scales the friction, too.
+    """
+    unclear: tuple[Factor, ...] = ()
+    while True:
+        explanation = search(comparison.robot, columns, unclear)
+        frictions = {
+            j: _JointFriction(comparison.robot, explanation, j, comparison.coordinates[j])
+            for j in explanation.equations}
+        more = tuple(found.cause for found in explanation.found
+                     if isinstance(found.cause, Factor)
+                     and not _is_clear(explanation, frictions, found))
+        if not more:
+            return explanation, unclear
+        unclear += more
+
+
+def _is_clear(
+        explanation: Explanation, frictions: Mapping[int, _JointFriction], found: Found) -> bool:
+    """Return whether the effort of a coordinate is large enough to tell its sign and factor."""
+    assert isinstance(found.cause, Factor)  # noqa: S101
+    for j, each in explanation.equations.items():
+        if found.cause.coordinate not in (None, j):
+            continue
+        factor = abs(float(explanation.coefficients[j, MODEL]))
+        size = factor * each.model_rms
+        if factor < ZERO * sqrt(max(float(found.covariance[0, 0]), 0.0)):  # a model of its size
+            size, most = each.model_rms, inf
+        else:
+            most = each.measured_rms / MOSTLY
+        if max(CLEAR * each.deviation, BESIDE_FRICTION * frictions[j].rms * factor) < size < most:
+            return True
+    return False
 
 
 def _is_near_zero(conclusion: Conclusion) -> bool:
@@ -311,6 +367,19 @@ class _JointFriction:
                 and not any(each.value > 0.0 for each in changes.values())
                 and any(self._given[column] + each.value < -self._limit * each.standard_error
                         for column, each in changes.items()))
+
+    @property
+    def rms(self) -> float:
+        """Return the RMS of the friction of this joint, less an offset [Nm or N]."""
+        return self._equations.friction_rms(np.array([
+            self._given.get(column, 0.0) + (
+                self._kept[column].value if column in self._kept else 0.0)
+            for column in self._equations.friction]))
+
+    @property
+    def is_most_of_the_effort(self) -> bool:
+        """Return whether most of the effort is friction, so that it tells a sign."""
+        return abs(self._factor) * self.rms > MOSTLY * self._equations.measured_rms
 
     def questions(self) -> Iterator[str]:
         """Yield what is not known."""

@@ -106,7 +106,7 @@ def _saturation(
     if len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
         return None
     columns = _columns(prepared, robot, v, places[others])
-    factors = lstsq(columns, own[others])[0]
+    factors = lstsq(columns, own[others], lapack_driver='gelsy')[0]
     deviation = float(np.sqrt(np.mean(np.square(columns @ factors - own[others]))))
     least = max(FAR_BEYOND * float(values[-1] - values[0]), deviation)
     cut_off, beyond = [], []

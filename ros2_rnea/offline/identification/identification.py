@@ -45,6 +45,7 @@ from ros2_rnea.offline.identification.information import (
     residuals,
 )
 from ros2_rnea.offline.identification.recording import PreparedRecording, slowest_speeds
+from ros2_rnea.offline.identification.reduced_equations import least_squares
 from ros2_rnea.offline.identification.results import (
     Identification,
     JointFriction,
@@ -73,6 +74,12 @@ from ros2_rnea.offline.identification.unknowns import (
     Unknowns,
 )
 from ros2_rnea.robots.robot import Robot
+
+MAX_APART = 100
+"""Of more recordings, none is compared with a fit of itself alone."""
+
+ALONE = 1e-9
+"""Directions of a recording's columns with a smaller share of their power tell nothing."""
 
 HELD_BACK = 0.3
 """The part of each recording, its last, on which the result is judged."""
@@ -116,7 +123,10 @@ def identify(
                     slowest_speeds([(one.qd[:split], one.moves[:split])
                                     for one, split in zip(recordings, splits)]))
     check_finite(recordings, design)
-    seen = reduced(design, training(), executor)
+    several = 1 < len(recordings) <= MAX_APART
+    each = [reduced(design, chunks(one, 0, split), executor)
+            for one, split in zip(recordings, splits)] if several else []
+    seen = sum(each[1:], each[0]) if several else reduced(design, training(), executor)
     _check_amount(design, seen)
     unseen = reduced(design, test(), executor)
     with one_thread():
@@ -135,7 +145,10 @@ def identify(
     found = left()
     with one_thread():
         fit.take_noise(found)
-        return fit.result(unseen)
+        result = fit.result(unseen)
+        return replace(result, apart=np.array([
+            _apart_from_alone(own, residual_of(design, fit.x), one)
+            for own, one in zip(each, recordings)])) if several and not result.gains else result
 
 
 class _Fit:
@@ -284,6 +297,33 @@ class _Fit:
                 unknown.name, unknown.quantity, unknown.owner, unknown.unit, value,
                 error if determined[index] else None, unknown.urdf_value))
         return tuple(result)
+
+
+def _apart_from_alone(
+        seen: Information, weights: Sequence[np.ndarray], recording: PreparedRecording,
+        ) -> list[float]:
+    """
+    Return by coordinate what is left of one recording, by what a fit of it alone would leave.
+
+    :param weights: what (X, b, y) of each coordinate is multiplied by to give the residual.
+    """
+    result = []
+    share = min(1.0, 2.0 * recording.cutoff * recording.period)  # of the rows is independent
+    for count, products, own in zip(seen.rows, seen.products, weights):
+        difference = np.zeros(len(products))
+        difference[-2:] = -1.0, 1.0  # of the measured effort and that of the model before
+        scale = np.sqrt(np.maximum(np.diag(products)[:-2], 1e-300))
+        columns = products[:-2, :-2] / scale / scale[:, None]
+        best, rank = least_squares(columns, products[:-2] @ difference / scale, ALONE)
+        whole = float(difference @ products @ difference)
+        freedom = share * float(count)
+        if freedom < 3.0 * rank or not whole > 0.0:
+            result.append(np.nan)
+            continue
+        left = whole - float(best @ (products[:-2] @ difference / scale))
+        alone = max(left * freedom / (freedom - rank), 1e-6 * whole)
+        result.append(float(np.sqrt(max(float(own @ products @ own), 0.0) / alone)))
+    return result
 
 
 def _summed(slopes: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -115,7 +115,7 @@ class Preparation:
     cutoff: float | None = None
     derivatives_of: str = AUTOMATIC
     delay: float | str = AUTOMATIC
-    largest_delay: float = 0.1
+    largest_delay: float = 0.06
     settling: float | None = None
     slow: float | None = None
     rate: float | None = None

@@ -222,10 +222,30 @@ class ReducedEquations:
         """Return the weight that was divided by [Nm or N]."""
         return self.noise * self.correlation ** 0.5
 
+    @property
+    def model_rms(self) -> float:
+        """Return the RMS of the model's effort, less what friction could be of it [Nm or N]."""
+        return self.rms_of(self.mechanics[:, MODEL])
+
+    @property
+    def measured_rms(self) -> float:
+        """Return the RMS of the measured effort, less an offset [Nm or N]."""
+        offset = [FRICTION[k] == 'offset' for k in self.friction]
+        return self.rms_of(without(
+            self.triangle[:, [-1]], self.triangle[:, :len(self.friction)][:, offset])[:, 0])
+
+    def friction_rms(self, friction: np.ndarray) -> float:
+        """Return the RMS of a friction, less its offset [Nm or N]."""
+        turning = [FRICTION[k] != 'offset' for k in self.friction]
+        return self.rms_of(self.triangle[:, :len(self.friction)] @ (friction * turning))
+
+    def rms_of(self, weighted: np.ndarray) -> float:
+        """Return the RMS of a combination of the columns, which are weighted [Nm or N]."""
+        return float(np.sqrt(weighted @ weighted / self.samples) * self.deviation)
+
     def rms(self, coefficients: np.ndarray) -> float:
         """Return the RMS of the difference that is left, friction eliminated [Nm or N]."""
-        left = self.mechanics @ coefficients
-        return float(np.sqrt(left @ left / self.samples) * self.deviation)
+        return self.rms_of(self.mechanics @ coefficients)
 
     def lack_of_fit(self, coefficients: np.ndarray) -> float:
         """
@@ -286,7 +306,7 @@ def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedE
     effort = measured[rows, j]
     equations = np.column_stack([equations_of(columns, rows, j, friction), effort])
     triangle = qr(equations, mode='r', check_finite=False)[0][:equations.shape[1]]
-    best, _, rank, _ = lstsq(triangle[:, :-1], triangle[:, -1], cond=1e-12)
+    best, rank = least_squares(triangle[:, :-1], triangle[:, -1], 1e-12)
     left = np.zeros(len(rows))
     left[rows] = effort - equations[:, :-1] @ best
     noise = float(np.sqrt(left @ left / (samples - rank)))
@@ -339,4 +359,16 @@ def without(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
         return columns
     scale = np.linalg.norm(others, axis=0)
     scaled = others / np.where(scale > 0.0, scale, 1.0)
-    return columns - scaled @ lstsq(scaled, columns, cond=DEPENDENT)[0]
+    return columns - scaled @ least_squares(scaled, columns, DEPENDENT)[0]
+
+
+def least_squares(columns: np.ndarray, values: np.ndarray, cond: float) -> tuple[np.ndarray, int]:
+    """
+    Return the smallest of the best coefficients, and the rank of the columns.
+
+    They come from a QR factorization: the singular values, which are usual, may not converge.
+
+    :param cond: what is this much smaller than the largest column tells nothing.
+    """
+    found, _, rank, _ = lstsq(columns, values, cond=cond, lapack_driver='gelsy')
+    return found, int(rank)

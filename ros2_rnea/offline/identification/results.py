@@ -176,6 +176,10 @@ class Identification(ModelChanges):
     :ivar samples: how many rows of each joint the fit used; ``independent_samples``, as how many
         they count, since residuals are correlated.
     :ivar not_identifiable: sentences: what, and which motion would make it so.
+    :ivar apart: for each recording and joint, the RMS that the identified model leaves of what the
+        fit has seen, as a multiple of what a model of this recording alone would leave, shape
+        (recordings, nv); NaN where that is not known.  None for a single recording, and for very
+        many.
     :ivar slow_joints: the joints with samples in motion that are so slow that the robot still
         rounds Coulomb friction off there, while the fit took the whole of it.
     """
@@ -195,3 +199,4 @@ class Identification(ModelChanges):
     independent_samples: np.ndarray
     not_identifiable: tuple[str, ...]
     slow_joints: tuple[str, ...] = ()
+    apart: np.ndarray | None = None

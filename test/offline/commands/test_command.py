@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 import pytest
-from ros2_rnea.command_line.command import command, ends_with_its_reader
+from ros2_rnea.command_line.command import command, ends_with_its_reader, INTERNAL_ERROR
 from ros2_rnea.errors import RneaError
 from small_robots import ARM
 
@@ -52,6 +52,24 @@ def test_exit_code_and_arguments_are_passed_on(capsys: pytest.CaptureFixture):
         return 7
     assert program(['a', 'b']) == 7
     assert capsys.readouterr().out == 'a b\n'
+
+
+def test_a_defect_of_the_program_has_an_exit_code_of_its_own(capsys: pytest.CaptureFixture):
+    @command('try', 2)
+    def program(arguments=None):
+        raise ZeroDivisionError('division by zero')
+    assert program([]) == INTERNAL_ERROR == 3
+    said = capsys.readouterr().err
+    assert said.startswith('try: internal error, a defect of this program: ZeroDivisionError: ')
+    assert 'test_command.py, line ' in said and said.count('\n') == 1
+
+
+def test_a_full_disk_is_no_defect(capsys: pytest.CaptureFixture):
+    @command('try', 2)
+    def program(arguments=None):
+        raise OSError(28, 'No space left on device', 'identified.urdf')
+    assert program([]) == 2
+    assert 'No space left on device' in capsys.readouterr().err
 
 
 def test_an_error_is_one_line_and_an_exit_code(capsys: pytest.CaptureFixture):

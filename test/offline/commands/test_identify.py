@@ -385,6 +385,24 @@ def test_a_factor_near_one_and_unjudged_efforts_are_doubts():
     assert doubts(identified(), replace(FINE, conclusions=(near,)), FINE, 'all') == ()
 
 
+def test_a_model_that_explains_little_is_a_doubt():
+    little = identified(measured_rms=np.array([0.6, np.nan]))
+    doubt, = doubts(little, FINE, FINE, ())
+    assert 'leaves nearly all of the measured effort' in doubt.sentence
+    assert '0.5 of 0.6 for shoulder' in doubt.sentence and doubt.joints == ('shoulder',)
+
+
+def test_recordings_that_contradict_each_other_are_a_doubt():
+    ones = [SimpleNamespace(name=name, tau=np.zeros((2, 2)), moves=np.ones((2, 2)))
+            for name in ('monday', 'tuesday')]
+    fine = identified(apart=np.array([[1.1, np.nan], [1.9, 1.0]]))
+    assert doubts(fine, FINE, FINE, (), ones) == doubts(identified(), FINE, FINE, (), ones)
+    wrong = identified(apart=np.array([[1.1, np.nan], [1.0, 3.5]]))
+    doubt = doubts(wrong, FINE, FINE, (), ones)[0]
+    assert doubt.sentence.startswith("recording 'tuesday' contradicts the others: ")
+    assert '3.5 times' in doubt.sentence and doubt.joints == ('elbow',)
+
+
 def test_a_doubtful_result_is_said():
     worse = identified(identified_rms=np.array([3.0, np.nan]), physically_consistent=False)
     text = '\n'.join(sentences(worse, doubts(worse, FINE, FINE, ())))

@@ -492,6 +492,47 @@ def test_a_delay_beside_a_removed_one_is_no_conclusion(ur5):
         'that the preparation has taken out: the delays of the joints differ, or .*', each)]
 
 
+def test_no_sign_is_judged_where_the_model_s_effort_is_small(ur5):
+    """Of the last joint, gravity and inertia take less than its friction and ripple."""
+    rng, j = np.random.default_rng(21), ur5.nv - 1
+    light = swings(ur5, rng)
+
+    def alter(tau, qd):
+        tau = tau + 0.3 * qd + 1.0 * np.sign(qd)
+        tau[:, j] -= 4.0 * (ur5.inverse_dynamics(*light[1:]) - ur5.friction(light[2]))[:, j]
+        return tau + 0.15 * np.sin(3.0 * light[1])
+
+    one = recorded(ur5, light, rng, noise=0.02, alter=alter)
+    diagnosis = diagnose(compare([one], ur5))
+    joint = ur5.joint_names[j]
+    assert not [each for each in diagnosis.wrong_efforts if each.is_about(joint)]
+    assert not [each for each in diagnosis.conclusions
+                if each.is_about(joint) and each.kind in (Kind.SIGN, Kind.GAIN)]
+
+
+def test_little_friction_with_the_wrong_sign_is_no_turned_sign(ur5):
+    """A sensor behind the gear sees no friction, and its hysteresis has either sign."""
+    rng = np.random.default_rng(22)
+    rubbing = with_joint_numbers(ur5, friction=10.0)
+    one = recorded(ur5, swings(ur5, rng), rng, alter=lambda tau, qd: tau - 0.3 * np.sign(qd))
+    found = diagnose(compare([one], rubbing)).wrong_efforts
+    assert not [each for each in found if each.kind is Kind.FRICTION and each.is_about(
+        ur5.joint_names[1])]
+
+
+@pytest.mark.parametrize('friction', [0.0, 3.0])
+def test_efforts_without_gravity_are_no_other_gravity(ur5, friction):
+    rng = np.random.default_rng(23)
+    one = swings(ur5, rng)
+    still = recorded(ur5, one, rng, alter=lambda tau, qd: (
+        tau - ur5.gravity(one[1]) + friction * np.sign(qd)))
+    diagnosis = diagnose(compare([still], ur5))
+    found = [each for each in diagnosis.conclusions if each.kind is not Kind.FRICTION]
+    assert [each.kind for each in found] == [Kind.LACKS]
+    assert_close(quantities(found[0])['share'], 100.0)
+    assert found[0] in diagnosis.wrong_efforts and 'lack gravity' in found[0].sentence
+
+
 def test_an_effort_unrelated_to_the_model_is_no_gain(ur5):
     rng = np.random.default_rng(13)
     recording = recorded(ur5, swings(ur5, rng), rng)

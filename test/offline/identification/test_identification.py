@@ -562,3 +562,21 @@ def test_recordings_and_held_back_are_checked():
         identify([], robot)
     with pytest.raises(ArgumentError, match='held_back is 1.0'):
         identify([recording(robot, motion(robot, 500, 2))], robot, held_back=1.0)
+
+
+def test_recordings_of_two_arms_contradict_each_other():
+    robot = arm()
+    truths = [changed_inertias(robot, seed, 0.3) for seed in (1, 2)]
+    rng = np.random.default_rng(4)
+
+    def apart(*whose):
+        ones = []
+        for number, truth in enumerate(whose):
+            state = motion(robot, 2000, number)
+            ones.append(recording(
+                truth, state, 0.05 * rng.normal(size=state[2].shape), f'{number}'))
+        return identify(ones, robot).apart
+
+    assert np.nanmax(apart(truths[0], truths[0])) < 1.2
+    assert np.nanmax(apart(*truths)) > 2.0
+    assert apart(truths[0]) is None

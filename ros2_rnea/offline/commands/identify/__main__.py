@@ -210,7 +210,8 @@ files that are written:
 
 exit codes:  0 identified, better than the URDF in every joint, and nothing that remains has a
              cause; 1 identified, with a warning why the result should not be used as it is;
-             2 not identified, with the reason
+             2 not identified: what was given is refused, with the reason; 3 a defect of this
+             program
 examples:
   ros2_rnea identify swing --urdf my_arm.urdf
   ros2_rnea identify swing wave --urdf my_arm.urdf --unknown friction --out friction

@@ -26,6 +26,15 @@ from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.results import Doubt, Identification
 from ros2_rnea.offline.identification.unknowns import Names
 
+EXPLAINS_LITTLE = 0.7
+"""A model that leaves so much of the measured RMS explains half of its power at most."""
+
+CONTRADICTS = 2.0
+"""
+Recordings contradict each other where the model of all leaves so many times what a model of one of
+them alone leaves of that one.
+"""
+
 MAX_CAUSES = 3
 """Maximum number of remaining causes that are named."""
 
@@ -63,6 +72,7 @@ def doubts(
     joints = identification.joints
     return (*wrong_efforts(before, joints, gains), *_unjudged(identification, before),
             *_bursts(before), *_gains(before, joints, gains), *_of_the_fit(identification),
+            *_explains_little(identification), *_contradictions(identification, recordings),
             *_not_judged(identification, recordings),
             *remaining_causes(after, joints))
 
@@ -127,6 +137,39 @@ def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
             yield Doubt(
                 f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg in '
                 f'the URDF, although the data does not determine it; {advice}')
+
+
+def _explains_little(identification: Identification) -> Iterator[Doubt]:
+    """Yield for which joints the identified model is hardly better than none."""
+    poor = {joint: (left, whole) for joint, left, whole in zip(
+        identification.joints, identification.identified_rms.tolist(),
+        identification.measured_rms.tolist()) if left > EXPLAINS_LITTLE * whole}
+    if poor:
+        figures = ', '.join(f'{number(left)} of {number(whole)} for {joint}'
+                            for joint, (left, whole) in poor.items())
+        yield Doubt(
+            'on held-back data the identified model leaves nearly all of the measured effort '
+            f'(RMS, Nm or N): {figures}; is this the effort of this joint, and is it more than '
+            'noise?  Let the joint move where gravity, acceleration or friction take more of it',
+            tuple(poor))
+
+
+def _contradictions(
+        identification: Identification, recordings: Sequence[PreparedRecording],
+        ) -> Iterator[Doubt]:
+    """Yield which recordings are not of one model."""
+    if identification.apart is None or len(identification.apart) != len(recordings):
+        return
+    for one, apart in zip(recordings, identification.apart):
+        joints = tuple(joint for joint, ratio in zip(identification.joints, apart.tolist())
+                       if ratio > CONTRADICTS)
+        if joints:
+            yield Doubt(
+                f'recording {one.name!r} contradicts the others: of the effort of '
+                f'{", ".join(joints)}, the model of all leaves up to '
+                f'{number(float(np.nanmax(apart)))} times what a model of this recording alone '
+                'leaves; are all of one arm, with the same tool, units and zeros?  Tell loads by '
+                '--payload', joints)
 
 
 def _not_judged(

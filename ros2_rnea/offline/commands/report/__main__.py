@@ -93,7 +93,8 @@ gravity, a load that the URDF lacks, a mass that cannot be true, friction.  Each
 evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML that
 needs no network, JSON, and a picture of each joint.""",
         epilog=EXAMPLES + """
-exit codes:  0 nothing wrong was found; 1 something is concluded; 2 no report, with the reason
+exit codes:  0 nothing wrong was found; 1 something is concluded; 2 what was given is refused, with
+             the reason; 3 a defect of this program
 examples:
   ros2_rnea report my_bag --urdf panda.urdf
   ros2_rnea report my_bag --urdf identified/identified.urdf --parameters identified/parameters.yaml
