@@ -121,8 +121,10 @@ def effort_delay(
     measured = efforts(found.seconds)
     columns, lagging = {}, set()
     for place, k in enumerate(moving):
+        if not lags[place]:
+            continue
         shares = _shares(_friction(recording, k)[rows], others[place], measured[:, place])
-        if lags[place] and shares.any():
+        if shares.any():
             columns[k] = _friction(recording, k) @ shares
             if shares[-LATE:].sum() > 0.5:
                 lagging.add(k)
@@ -239,25 +241,25 @@ def _friction(recording: PreparedRecording, k: int) -> np.ndarray:
 
     Of the two, the one is rounded off at low speed, as in the model.
     """
-    result = []
+    result = np.empty((len(recording.times), 2 + LATE))  # long, and the only such array
+    result[:, 0] = recording.signs[:, k]
     for piece in recording.pieces:
-        rate = recording.qd[piece, k]
+        rate, columns = recording.qd[piece, k], result[piece]
         steps = 0.5 * (rate[:-1] + rate[1:]) * recording.period
         ways = WAYS_TO_SLIDE * max(float(np.ptp(np.cumsum(steps))), 1e-9)
-        elements = np.zeros((len(rate), len(ways)))
-        ends = [0, *(np.flatnonzero(np.diff(np.sign(rate))) + 1), len(rate)]
+        columns[:, 1] = np.sign(rate)
+        ends = [0, *(np.flatnonzero(np.diff(columns[:, 1])) + 1), len(rate)]
         held = np.zeros(len(ways))
         for begin, end in zip(ends, ends[1:]):  # between two turns of its direction
-            sign, since = np.sign(rate[begin]), 0.0
+            sign, since = columns[begin, 1], 0.0
             if begin:  # since the turn, which is between two samples
                 since = 0.5 * recording.period * rate[begin]**2 / (rate[begin] - rate[begin - 1])
             way = np.abs(since + np.cumsum([0.0, *steps[begin:end - 1]]))[:, None]
-            elements[begin:end] = sign + (held - sign) * np.exp(-way / ways)
-            held = elements[end - 1]
-        filtered = low_passed(
-            np.column_stack([np.sign(rate), elements]), recording.period, recording.cutoff)
-        result.append(np.column_stack([recording.signs[piece, k], filtered]))
-    return np.concatenate(result)
+            columns[begin:end, 2:] = sign + (held - sign) * np.exp(-way / ways)
+            held = columns[end - 1, 2:].copy()
+        for column in columns.T[1:]:
+            column[:] = low_passed(column, recording.period, recording.cutoff)
+    return result
 
 
 def _shares(columns: np.ndarray, others: np.ndarray, effort: np.ndarray) -> np.ndarray:

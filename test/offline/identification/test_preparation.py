@@ -135,8 +135,8 @@ def test_the_cutoff_is_that_of_the_motion_whatever_else_shakes(robot):
     times = np.arange(0.0, DURATION, 1e-3)
     recording = recorded(robot, times=times)
     rng = np.random.default_rng(5)
-    coarse = np.round(recording.positions, 3)
-    shaking = recording.positions + 2e-5 * np.sin(2.0 * pi * 120.0 * times)[:, None] * (
+    coarse = np.round(recording.positions, 2)
+    shaking = recording.positions + 1e-3 * np.sin(2.0 * pi * 120.0 * times)[:, None] * (
         np.arange(robot.nv) == 4)
     for positions in (coarse, shaking):
         velocities = recording.velocities + rng.normal(0.0, 1e-3, positions.shape)
