@@ -29,6 +29,7 @@ from patience import PATIENCE, until
 import pytest
 from repository import ROOT
 from ros2_rnea import Robot
+from ros2_rnea.command_line.main import COMMANDS
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.tools.models import seven_dof_arm
 import yaml
@@ -205,13 +206,13 @@ def named_in(page: Path, pattern: str) -> set[str]:
 
 @pytest.mark.parametrize('page', sorted(HOW_TO.glob('*.rst')), ids=lambda page: page.stem)
 def test_a_page_names_nothing_that_is_not_there(page: Path):
-    programs = re.findall(
+    nodes = re.findall(
         r"'(\w+) = ros2_rnea", (ROOT / 'setup.py').read_text(encoding='utf-8'))
     definitions = (ROOT / 'ros2_rnea_interfaces' / 'srv').glob('*.srv')
     for pattern, known in (
             (r'ros2 launch ros2_rnea ([\w.]+)', {path.name for path in LAUNCH.glob('*.py')}),
             (r'(?<!/)config/(\w+\.yaml)', {path.name for path in CONFIG.glob('*.yaml')}),
-            (r'ros2 run ros2_rnea (\w+)', set(programs)),
+            (r'ros2 run ros2_rnea (\w+)', {*nodes, *COMMANDS}),
             (r'ros2_rnea_interfaces/srv/(\w+)', {path.stem for path in definitions}),
             (r'ros2 param [gs]et /inverse_dynamics (\w+)', set(BY_NAME)),
             (r'mode:=(\w+)', {mode.value for mode in type(BY_NAME['mode'].default)})):

@@ -45,7 +45,7 @@ def arm(bench):
 
 @pytest.mark.parametrize('bad, said', [
     ('', 'is empty'),
-    ('no xml', 'syntax error'),
+    ('no xml', 'is not XML'),
     ('<sdf/>', '<sdf>'),
     ('<robot name="empty"/>', 'no links'),
     (ARM.replace('link="base"', 'link="bse"'), "did you mean 'base'"),

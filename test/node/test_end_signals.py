@@ -24,6 +24,7 @@ import subprocess
 import sys
 
 from arm_driver import arm_driver, ArmDriver
+from default_signals import default_signals
 from patience import PATIENCE, until
 import pytest
 from rclpy.node import Node
@@ -60,7 +61,8 @@ class Started:
     def __init__(self, log: Path, command: list[str]) -> None:
         self._log = log
         with log.open('wb') as file:
-            self.process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(
+                command, stdout=file, stderr=subprocess.STDOUT, preexec_fn=default_signals)
 
     @property
     def log(self) -> str:

@@ -28,6 +28,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
+from default_signals import default_signals
 from diagnostic_msgs.msg import DiagnosticArray
 from fuzz.hostile import Honest, honest_message, Hostile, Input
 from fuzz.messages import message_type
@@ -201,6 +202,7 @@ class Target:
                  '-r', f'__ns:={self._namespace}',
                  *(word for name, value in given.items() for word in ('-p', f'{name}:={value}'))],
                 stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+                preexec_fn=default_signals,
                 env={**os.environ, 'ROS2_RNEA_ENGINE': self._engine})
         self._peer = Node('fuzzer', namespace=self._namespace)
         self._executor = SingleThreadedExecutor()
