@@ -130,7 +130,7 @@ def pytest_configure(config):
     Repeat a test once where a message never came, with pytest-rerunfailures.
 
     Fast DDS may lose messages between the nodes of one process, for good, while other tests kill
-    processes that share its memory.  What the node itself does not send, it does not send twice.
+    processes that share its memory.  A node that never answers fails both times.
     """
     if config.pluginmanager.hasplugin('rerunfailures') and not config.option.reruns:
         config.option.reruns, config.option.only_rerun = 1, ['has not come in .* s']

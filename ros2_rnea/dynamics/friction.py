@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from ros2_rnea.dynamics.joints import joint_rate
 from ros2_rnea.model.description import FRICTION_LAW
 from ros2_rnea.model.tree import Body, Tree
@@ -164,6 +165,20 @@ def stribeck_share(rate: Number, stribeck_velocity: Number) -> Number:
     """Return the share of breakaway friction that is left at a velocity: 1 at rest, then less."""
     width = _stribeck_width(stribeck_velocity)
     return width / (width + rate * rate)
+
+
+def presliding(direction: float, start: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """
+    Return the share of Coulomb friction that acts after a way in one direction, from -1 to 1.
+
+    Bearings and the teeth of gears bend before they slide (P. R. Dahl, A Solid Friction Model,
+    1968).
+
+    :param direction: in which the joint moves, -1 or 1.
+    :param start: the share where it began to move in this direction.
+    :param way: since then, in distances after which friction slides, 0 or more.
+    """
+    return direction + (start - direction) * np.exp(-way)
 
 
 def _stribeck_width(stribeck_velocity: Number) -> Number:

@@ -326,12 +326,16 @@ JOINT_NUMBERS = (*JOINT_DYNAMICS, *OPTIONAL_PARAMETERS)
 """All numbers of a joint that may come from elsewhere than the description, and may change."""
 
 
+OPEN_LOOP_EFFECT = 'efforts of its joints may be several times too large or too small'
+"""What follows from a loop that is left open, in words for people."""
+
+
 @dataclass(frozen=True)
 class RobotDescription:
     """
     Everything that dynamics needs to know of a robot, in the order of the file.
 
-    :ivar open_loops: what closes loops in the file, in words for people.  The robot is the tree
+    :ivar open_loops: what closes loops in the file, a sentence each.  The robot is the tree
         without it, since a tree of joints has no loops.
     """
 

@@ -397,7 +397,7 @@ def _open_loops(root: ElementTree.Element) -> Iterator[str]:
                     element.tag != 'gazebo' or known.issuperset(links)):
                 one, other = map(_clip, links)
                 yield (f'<{element.tag}> {_clip(joint.get("name", ""))!r} between {one!r} and '
-                       f'{other!r}')
+                       f'{other!r} closes a loop, which is left open')
 
 
 def _link(link: urdf.Link) -> LinkDescription:

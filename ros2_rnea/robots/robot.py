@@ -39,7 +39,7 @@ from ros2_rnea.kernels.engines import (
 )
 from ros2_rnea.kernels.tracing import Variant
 from ros2_rnea.model.checks import check_payload
-from ros2_rnea.model.description import Inertial, RobotDescription
+from ros2_rnea.model.description import Inertial, OPEN_LOOP_EFFECT, RobotDescription
 from ros2_rnea.model.tree import attach, build_tree, payload_inertia, Tree
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robots.arguments import Array, check_link, floats, Wrenches
@@ -156,8 +156,8 @@ class Robot(Observables):
         description = parse_urdf(text)
         for closing in description.open_loops:
             warnings.warn(
-                f'{closing} closes a loop, which is left open: efforts may be several times too '
-                'large; ClosedChain closes it', ModelWarning, stacklevel=2)
+                f'{closing}: {OPEN_LOOP_EFFECT}; ClosedChain closes it', ModelWarning,
+                stacklevel=2)
         return cls.from_description(
             description, floating_base, massless_links, lump_fixed_joints, engine)
 

@@ -110,6 +110,10 @@ def last(driver: ArmDriver) -> list[float]:
     return list(driver.commands[-1].data)
 
 
+def wait_for_gravity(driver: ArmDriver) -> None:
+    until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+
+
 def wait_for_more(driver: ArmDriver) -> None:
     count = len(driver.commands)
     until(lambda: len(driver.commands) > count + MORE, driver.turn)
@@ -155,7 +159,7 @@ def test_it_ends_the_node_as_sigterm_does(start, end):
         here = f'/ended_by_{end.name.lower()}_{attempt}'
         node = start(here, on_stop='zero')
         with arm_driver(here) as driver:
-            until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+            wait_for_gravity(driver)
             node.process.send_signal(end)
             until(lambda: node.process.poll() is not None, driver.turn)
             assert node.process.poll() == 0, node.log
@@ -201,7 +205,7 @@ def test_a_crash_leaves_the_last_effort_as_the_documentation_says(start, end):
     here = f'/crashed_by_{end.name.lower()}'
     node = start(here, on_stop='zero')
     with arm_driver(here) as driver:
-        until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+        wait_for_gravity(driver)
         node.process.send_signal(end)
         until(lambda: node.process.poll() is not None, driver.turn)
         assert node.process.poll() == -end
@@ -216,7 +220,7 @@ def test_after_nohup_a_closed_terminal_does_not_end_it(start):
     here = '/nohup'
     node = start(here, 'nohup')
     with arm_driver(here) as driver:
-        until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+        wait_for_gravity(driver)
         node.process.send_signal(signal.SIGHUP)
         wait_for_more(driver)
         assert last(driver) == pytest.approx(GRAVITY)
@@ -231,7 +235,7 @@ def test_a_second_hangup_does_not_cut_the_braking_short(start, executor):
     here = f'/hung_up_{executor}'
     node = start(here, blend_time=0.0, executor=executor)
     with closing(MovingDriver(Node('driver', namespace=here))) as driver:
-        until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+        wait_for_gravity(driver)
         node.process.send_signal(signal.SIGHUP)
         until(lambda: last(driver) != pytest.approx(GRAVITY, abs=1e-4), driver.turn)
         node.process.send_signal(signal.SIGHUP)
@@ -248,7 +252,7 @@ def test_it_runs_with_its_outputs_closed_from_the_start(start, closed):
     here = f'/closed_{len(closed)}'
     node = start(here, 'sh', '-c', f'exec "$@" {closed}', 'sh')
     with arm_driver(here) as driver:
-        until(lambda: driver.commands and last(driver) == pytest.approx(GRAVITY), driver.turn)
+        wait_for_gravity(driver)
         outputs = [Path(f'/proc/{node.process.pid}/fd/{number}') for number in (0, 1, 2)]
         assert all(output.exists() for output in outputs)
         assert not any('socket' in str(output.readlink()) for output in outputs)

@@ -43,8 +43,7 @@ def body_findings(
     for closing in description.open_loops:
         yield Finding(
             Kind.OPEN_LOOP, f'robot {description.name!r}',
-            f'{closing} closes a loop, which is left open: a tree of joints has no loops; the '
-            "library's ClosedChain closes it")
+            f"{closing}: a tree of joints has no loops; the library's ClosedChain closes it")
     described = {tree.links[link.name].body for link in description.links
                  if link.inertial is not None or link.name in massless_links}
     links_of: dict[int, list[str]] = {}

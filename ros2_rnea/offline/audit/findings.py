@@ -18,6 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from ros2_rnea.model.description import OPEN_LOOP_EFFECT
+
 
 class Severity(IntEnum):
     """Severity of a finding; the largest is the worst."""
@@ -74,8 +76,7 @@ class Kind(Enum):
     LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper', 'none on efforts')
     OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit',
                   'none on computed efforts; the effort that is sent is clamped to the limit')
-    OPEN_LOOP = (Severity.SUSPICIOUS, 'a loop that is left open',
-                 'efforts of the joints in the loop may be several times too large or too small')
+    OPEN_LOOP = (Severity.SUSPICIOUS, 'a loop that is left open', OPEN_LOOP_EFFECT)
     MISSPELT = (Severity.SUSPICIOUS, 'a name that is probably misspelt',
                 'the intended value is missing, and the default is used')
 

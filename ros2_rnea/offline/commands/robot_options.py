@@ -21,7 +21,7 @@ from math import isfinite
 import sys
 
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.description import Inertial, Pose, RobotDescription
+from ros2_rnea.model.description import Inertial, OPEN_LOOP_EFFECT, Pose, RobotDescription
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
 from ros2_rnea.robots.robot import Robot
@@ -69,8 +69,7 @@ def described(urdf: str) -> RobotDescription:
     """
     description = parse_urdf(urdf)
     for closing in description.open_loops:
-        print(f'warning: {closing} closes a loop, which is left open: efforts may be several '
-              'times too large or too small', file=sys.stderr)
+        print(f'warning: {closing}: {OPEN_LOOP_EFFECT}', file=sys.stderr)
     return description
 
 

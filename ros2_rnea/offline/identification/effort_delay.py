@@ -37,6 +37,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+from ros2_rnea.dynamics.friction import presliding
 from ros2_rnea.offline.identification.correlation import correlation_of
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.smoothing import low_passed
@@ -54,10 +55,10 @@ ROWS_A_COLUMN = 3
 SIGNIFICANT = 10.0
 """The logarithm of the likelihood has to be larger by this with a delay than without."""
 
-WAYS_TO_SLIDE = 1e-4 * 2.0**np.arange(9)
-"""After which friction slides, as shares of the range in which a joint moves."""
+PRESLIDING_DISTANCES = 1e-4 * 2.0**np.arange(9)
+"""Distances after which friction slides, as shares of the range in which a joint moves."""
 
-LATE = len(WAYS_TO_SLIDE)
+LATE = len(PRESLIDING_DISTANCES)
 """The number of columns of friction that is late."""
 
 _RANK = 1e-9  # of the largest pivot, below which a column says nothing new
@@ -246,16 +247,16 @@ def _friction(recording: PreparedRecording, k: int) -> np.ndarray:
     for piece in recording.pieces:
         rate, columns = recording.qd[piece, k], result[piece]
         steps = 0.5 * (rate[:-1] + rate[1:]) * recording.period
-        ways = WAYS_TO_SLIDE * max(float(np.ptp(np.cumsum(steps))), 1e-9)
+        distances = PRESLIDING_DISTANCES * max(float(np.ptp(np.cumsum(steps))), 1e-9)
         columns[:, 1] = np.sign(rate)
         ends = [0, *(np.flatnonzero(np.diff(columns[:, 1])) + 1), len(rate)]
-        held = np.zeros(len(ways))
+        held = np.zeros(LATE)
         for begin, end in zip(ends, ends[1:]):  # between two turns of its direction
             sign, since = columns[begin, 1], 0.0
             if begin:  # since the turn, which is between two samples
                 since = 0.5 * recording.period * rate[begin]**2 / (rate[begin] - rate[begin - 1])
             way = np.abs(since + np.cumsum([0.0, *steps[begin:end - 1]]))[:, None]
-            columns[begin:end, 2:] = sign + (held - sign) * np.exp(-way / ways)
+            columns[begin:end, 2:] = presliding(sign, held, way / distances)
             held = columns[end - 1, 2:].copy()
         for column in columns.T[1:]:
             column[:] = low_passed(column, recording.period, recording.cutoff)

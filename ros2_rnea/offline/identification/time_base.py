@@ -94,7 +94,7 @@ def usable_rows(
     changes = _changes([array[kept] for array in columns])
     held, refreshed = _refreshed(changes)
     kept, changes = kept[refreshed], changes[refreshed]
-    times, shared = _unshared(recording.times[kept], changes)
+    times, shared = _with_own_stamps(recording.times[kept], changes)
     all_times = recording.times.copy()
     all_times[kept] = times
     latest = np.maximum.accumulate(times)
@@ -145,9 +145,9 @@ def _refreshed(changes: np.ndarray) -> tuple[int, np.ndarray]:
     return held, since % held == 0
 
 
-def _unshared(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray, int]:
+def _with_own_stamps(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray, int]:
     """
-    Return times in which two neighbours have no stamp in common, and how many had.
+    Return times in which no two neighbours have the same stamp, and how many stamps two rows had.
 
     One of both belongs where a sample is missing, before or after them.  A row that repeats the
     one before is none.
