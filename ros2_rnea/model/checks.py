@@ -15,14 +15,16 @@
 Conditions that a description must meet for the robot's dynamics to be defined.
 
 Descriptions written in code are held to the same rules as those read from URDF.  What is merely
-suspicious, such as an inertia that no real body has, is not an error and not found here.
+suspicious, such as an inertia that no real body has or a limit that leaves no position, is not an
+error and not found here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import hypot, isfinite
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import hypot, isfinite, isnan
+from typing import TypeVar
 
 from ros2_rnea.errors import ArgumentError, DescriptionError, did_you_mean
 from ros2_rnea.model.description import (
@@ -34,6 +36,8 @@ from ros2_rnea.model.description import (
     RobotDescription,
 )
 
+Part = TypeVar('Part', LinkDescription, JointDescription)
+
 # Within these, the square of an axis' length neither vanishes nor overflows.
 _SHORTEST_AXIS, _LONGEST_AXIS = 1e-100, 1e100
 
@@ -42,28 +46,45 @@ def check_description(description: RobotDescription) -> None:
     """
     Refuse a description that leaves the dynamics undefined.
 
-    :raises DescriptionError: for the first thing that is wrong: a name that is missing, given
-        twice or unknown; a number that is not finite or not possible; joints that do not make
-        one tree of the links; a mimic that cannot be followed.
+    :raises DescriptionError: for the first of its :func:`description_errors`.
+    """
+    for error in description_errors(description):
+        raise DescriptionError(error)
+
+
+def description_errors(description: RobotDescription) -> Iterator[str]:
+    """
+    Yield all that leaves the dynamics undefined, a sentence each.
+
+    It is a name that is missing, given twice or unknown; a number that is not finite or not
+    possible; joints that do not make one tree of the links; a mimic that cannot be followed.
     """
     if not description.links:
-        raise DescriptionError(f'robot {description.name!r} has no links; one is needed')
-    _check_unique('link', (link.name for link in description.links))
-    _check_unique('joint', (joint.name for joint in description.joints))
+        yield f'robot {description.name!r} has no links; one is needed'
+        return
+    yield from _name_errors('link', (link.name for link in description.links))
+    yield from _name_errors('joint', (joint.name for joint in description.joints))
     for link in description.links:
-        check_link(link)
+        yield from _raised(check_link, link)
     for joint in description.joints:
-        _check_joint(joint)
-    _check_tree(description)
-    _check_mimics(description.joints)
+        yield from _raised(_check_joint, joint)
+    yield from _tree_errors(description)
+    yield from _mimic_errors(description.joints)
 
 
-def _check_unique(kind: str, names: Iterable[str]) -> None:
+def _raised(check: Callable[[Part], None], part: Part) -> Iterator[str]:
+    try:
+        check(part)
+    except DescriptionError as error:
+        yield str(error)
+
+
+def _name_errors(kind: str, names: Iterable[str]) -> Iterator[str]:
     for name, count in Counter(names).items():
         if not name:
-            raise DescriptionError(f'a {kind} has an empty name')
+            yield f'a {kind} has an empty name'
         if count > 1:
-            raise DescriptionError(f'{count} {kind}s have the name {name!r}; names must differ')
+            yield f'{count} {kind}s have the name {name!r}; names must differ'
 
 
 # ---- Numbers --------------------------------------------------------------------------------
@@ -140,14 +161,10 @@ def _check_axis(joint: JointDescription) -> None:
 
 
 def _check_limits(joint: JointDescription) -> None:
-    limits = joint.limits
-    where = f'joint {joint.name!r}'
-    _check_not_negative(where, 'velocity limit', limits.velocity)
-    _check_not_negative(where, 'effort limit', limits.effort)
-    if joint.type.is_bounded and not limits.lower <= limits.upper:
-        raise DescriptionError(
-            f'{where} has the lower limit {limits.lower} and the upper limit {limits.upper}; '
-            'the lower must not exceed the upper')
+    for what in ('lower', 'upper', 'velocity', 'effort'):
+        if isnan(getattr(joint.limits, what)):
+            raise DescriptionError(
+                f'joint {joint.name!r} has the {what} limit nan; it must be a number')
 
 
 def _check_pose(where: str, pose: Pose) -> None:
@@ -169,63 +186,62 @@ def _check_not_negative(where: str, what: str, value: float) -> None:
 # ---- One tree -------------------------------------------------------------------------------
 
 
-def _check_tree(description: RobotDescription) -> None:
+def _tree_errors(description: RobotDescription) -> Iterator[str]:
     links = [link.name for link in description.links]
-    carriers = _joint_above_each_link(links, description.joints)
+    carriers: dict[str, JointDescription] = {}
+    errors = list(_tie_errors(links, description.joints, carriers))
+    yield from errors
+    if errors:
+        return
     loop = _find_loop({link: carriers[link].parent for link in links if link in carriers})
     if loop:
         downward = loop[::-1]
         joints = [carriers[link].name for link in downward[1:]]
-        raise DescriptionError(
-            f'the links {_arrows(downward)} form a loop, through the joints '
-            f'{_listed(joints)}; links and joints must form a tree')
+        yield (f'the links {_arrows(downward)} form a loop, through the joints '
+               f'{_listed(joints)}; links and joints must form a tree')
+        return
     roots = [link for link in links if link not in carriers]
     if len(roots) > 1:
-        raise DescriptionError(
-            f'{len(roots)} links are the child of no joint: {_listed(roots)}; '
-            'only one may be, the root: join the others to it')
+        yield (f'{len(roots)} links are the child of no joint: {_listed(roots)}; '
+               'only one may be, the root: join the others to it')
 
 
-def _joint_above_each_link(
-        links: Sequence[str], joints: Sequence[JointDescription]) -> dict[str, JointDescription]:
+def _tie_errors(
+        links: Sequence[str], joints: Sequence[JointDescription],
+        carriers: dict[str, JointDescription]) -> Iterator[str]:
+    """Yield what is wrong with the links that joints name; ``carriers`` gets a joint for each."""
     known = frozenset(links)
-    carriers: dict[str, JointDescription] = {}
     for joint in joints:
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in known:
-                raise DescriptionError(
-                    f'joint {joint.name!r} names the {role} link {link!r}, '
-                    f'which does not exist{did_you_mean(link, links)}')
+                yield (f'joint {joint.name!r} names the {role} link {link!r}, '
+                       f'which does not exist{did_you_mean(link, links)}')
         other = carriers.setdefault(joint.child, joint)
         if other is not joint:
-            raise DescriptionError(
-                f'link {joint.child!r} is the child of two joints, {other.name!r} (parent '
-                f'{other.parent!r}) and {joint.name!r} (parent {joint.parent!r}); '
-                'a link has one parent')
-    return carriers
+            yield (f'link {joint.child!r} is the child of two joints, {other.name!r} (parent '
+                   f'{other.parent!r}) and {joint.name!r} (parent {joint.parent!r}); '
+                   'a link has one parent')
 
 
 # ---- Mimics ---------------------------------------------------------------------------------
 
 
-def _check_mimics(joints: Sequence[JointDescription]) -> None:
+def _mimic_errors(joints: Sequence[JointDescription]) -> Iterator[str]:
     by_name = {joint.name: joint for joint in joints}
     leaders = {}
     for joint, leader in _mimics_of_moving_joints(joints):
         if leader not in by_name:
-            raise DescriptionError(
-                f'joint {joint.name!r} mimics the joint {leader!r}, '
-                f'which does not exist{did_you_mean(leader, by_name)}')
+            yield (f'joint {joint.name!r} mimics the joint {leader!r}, '
+                   f'which does not exist{did_you_mean(leader, by_name)}')
+            continue
         for one in (joint, by_name[leader]):
             if one.type.nv != 1:
-                raise DescriptionError(
-                    f'joint {joint.name!r} mimics the joint {leader!r}, but {one.name!r} is '
-                    f'{one.type.label}; both must have one degree of freedom')
+                yield (f'joint {joint.name!r} mimics the joint {leader!r}, but {one.name!r} is '
+                       f'{one.type.label}; both must have one degree of freedom')
         leaders[joint.name] = leader
     loop = _find_loop(leaders)
     if loop:
-        raise DescriptionError(
-            f'the joints {_arrows(loop)} mimic each other in a ring; one of them must lead')
+        yield f'the joints {_arrows(loop)} mimic each other in a ring; one of them must lead'
 
 
 def _mimics_of_moving_joints(

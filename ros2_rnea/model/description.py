@@ -167,19 +167,37 @@ def largest_plausible_effort(kind: JointType) -> float:
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Bounds of one joint, in rad or m, rad/s or m/s, Nm or N; infinite where not given."""
+    """
+    Bounds of one joint, in rad or m, rad/s or m/s, Nm or N; infinite where not given.
+
+    They are as they stand in the description, and may be none that a joint can have.
+    """
 
     lower: float = -inf
     upper: float = inf
     velocity: float = inf
     effort: float = inf
 
+    @property
+    def are_positions(self) -> bool:
+        """Return whether there are positions between the lower and the upper one."""
+        return self.lower <= self.upper and self.lower < inf and self.upper > -inf
+
+    @property
+    def usable(self) -> JointLimits:
+        """Return the same limits, infinite where they leave no position or are negative."""
+        return JointLimits(
+            self.lower if self.are_positions else -inf,
+            self.upper if self.are_positions else inf,
+            self.velocity if self.velocity >= 0.0 else inf,
+            self.effort if self.effort >= 0.0 else inf)
+
     def effort_defect(self, kind: JointType) -> str:
         """Return why the effort limit is not that of a joint's motor; empty: it may be."""
         if isinf(self.effort):
             return 'missing'
-        if self.effort == 0.0:
-            return '0'
+        if self.effort <= 0.0:
+            return f'{self.effort:g}'
         largest = largest_plausible_effort(kind)
         if self.effort > largest:
             return f'{self.effort:g}, more than {largest:g}'

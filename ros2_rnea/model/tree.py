@@ -380,7 +380,7 @@ def _assemble(
             X_tree=placement(joint.origin) @ parent.X_body_to_link,
             axis=_unit(joint.axis),
             inertia=_lumped_inertia(groups[index], frames),
-            limits=joint.limits,
+            limits=joint.limits.usable,
             **{number.name: float(getattr(joint, number.name)) for number in JOINT_NUMBERS},
             pitch=float(joint.pitch),
             q_index=first_q[leader.joint],
@@ -391,7 +391,7 @@ def _assemble(
     effort_limits = np.full(nv, inf)
     for joint in carrying:
         if joint.name in first_v and joint.type.nv == 1:
-            effort_limits[first_v[joint.name]] = joint.limits.effort
+            effort_limits[first_v[joint.name]] = joint.limits.usable.effort
     return Tree(
         name=name,
         root=root,

@@ -30,7 +30,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ros2_rnea.errors import DescriptionError, did_you_mean
-from ros2_rnea.model.checks import check_description
+from ros2_rnea.model.checks import description_errors
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,
@@ -60,26 +60,72 @@ def parse_urdf(text: str) -> RobotDescription:
         :func:`~ros2_rnea.model.checks.check_description` passes.
     :raises DescriptionError: where the text is not XML, not URDF, or not one robot.
     """
+    description, errors = read_urdf(text)
+    for error in errors:
+        raise DescriptionError(error)
+    return description
+
+
+def read_urdf(text: str) -> tuple[RobotDescription, list[str]]:
+    """
+    Read what can be read of a URDF.
+
+    :param text: as :func:`parse_urdf` has it.
+    :return: the description, without the links and joints that are wrong in themselves; and all
+        that makes it none of one robot, a sentence each.
+    :raises DescriptionError: where the text is not XML, not URDF, or xacro that is not expanded.
+    """
     root = read_xml(text)
     if root.tag != URDF.tag:
         raise DescriptionError(
             f'the root element is <{_clip(root.tag)}>; a URDF has <{URDF.tag}> there')
-    needed = _checked_copy(root, URDF, where=URDF.tag)
-    description = _with_springs(_describe(_parse_with_ros(needed)), root)
+    errors: list[str] = []
+    needed = _checked_copy(root, URDF, URDF.tag, errors)
+    needed.attrib.setdefault('name', 'unknown')  # an error, but not to those that show the rest
+    description = _describe(_parse_with_ros(needed))
     description = replace(description, open_loops=tuple(_open_loops(root)))
-    check_description(description)
-    return description
+    if not errors:  # which would be followed by others
+        description = _with_springs(description, root, errors)
+        errors += description_errors(description)
+    return description, errors
 
 
 def unread(text: str) -> Iterator[tuple[str, str, bool, list[str]]]:
     """
     Find what stands in a URDF where dynamics reads, but is not read.
 
-    :param text: a URDF that :func:`parse_urdf` accepts.
+    :param text: a URDF that :func:`read_urdf` accepts.
     :return: where it stands; its name; whether it is an element (else an attribute); and the
         names that would have been read there but are absent, of which one may be meant.
     """
     return _unread(read_xml(text), URDF, where=URDF.tag)
+
+
+def unusable(text: str) -> Iterator[tuple[str, str]]:
+    """
+    Find values of joints that other parsers of ROS refuse and dynamics does not need.
+
+    These are whatever is wrong with the axis, limits, friction or mimic of a fixed joint, and
+    limits that are infinite.
+
+    :param text: a URDF that :func:`read_urdf` accepts.
+    :return: the joint, and what is wrong.
+    """
+    for number, joint in enumerate(read_xml(text).findall(JOINT.tag), start=1):
+        where = _place(joint, JOINT, number, URDF.tag)
+        if _is_rigid(joint):
+            for rule in MOTION:
+                errors: list[str] = []
+                _checked_children(joint, rule, where, errors)
+                for said in errors:
+                    yield where, f'{said}; a fixed joint does not use it, other ROS parsers may'
+            continue
+        for limit in joint.findall(LIMIT.tag):
+            for name in LIMIT.attributes:
+                value = limit.get(name, '')
+                if _INFINITE.fullmatch(value.strip()):
+                    yield where, (f'its <limit> has {name}={value!r}, which other ROS parsers '
+                                  'refuse: write a number')
 
 
 # ---- What is read of URDF, http://wiki.ros.org/urdf/XML -------------------------------------
@@ -129,6 +175,7 @@ class Element:
 
 # Linear in the length of the text, however it fails: no digit can be matched in two ways.
 _NUMBER = re.compile(r'[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?')
+_INFINITE = re.compile(r'[+-]?inf(?:inity)?', re.IGNORECASE)
 _MAX_NAME = 200
 QUATERNION_TOLERANCE = 1e-3
 """How far the length of a quaternion may be from 1, to which it is scaled."""
@@ -137,6 +184,10 @@ _JOINT_TYPES = {kind.label: kind for kind in JointType if kind.in_urdf}
 
 def _is_number(text: str) -> bool:
     return _are_numbers(text, count=1)
+
+
+def _is_bound(text: str) -> bool:
+    return _is_number(text) or _INFINITE.fullmatch(text.strip()) is not None
 
 
 def _is_vector(text: str) -> bool:
@@ -161,7 +212,7 @@ def _is_name(text: str) -> bool:
 NAME = Attribute(_is_name, f'a name of 1 to {_MAX_NAME} characters is needed')
 NUMBER = Attribute(_is_number, 'a finite decimal number is needed, such as 0.5 or -1e-3')
 VECTOR = Attribute(_is_vector, 'three finite decimal numbers are needed, such as "0 0.5 -1e-3"')
-BOUND = Attribute(_is_number, 'a finite decimal number is needed, or no such attribute at all '
+BOUND = Attribute(_is_bound, 'a finite decimal number is needed, or no such attribute at all '
                               'where there is no limit')
 JOINT_TYPE = Attribute(_JOINT_TYPES.__contains__, f'one of {", ".join(_JOINT_TYPES)} is needed')
 QUATERNION = Attribute(
@@ -178,6 +229,35 @@ ORIGIN = Element('origin', OPTIONAL, {
 VERSIONS = ('1', '1.0', '1.1', '1.2')
 """The versions of URDF whose elements are known here."""
 
+LIMIT = Element('limit', OPTIONAL, {
+    'lower': BOUND.default('-inf'),
+    'upper': BOUND.default('inf'),
+    'velocity': BOUND.default('inf'),
+    'effort': BOUND.default('inf'),
+}, absent='<limit/>')
+
+MOTION = (
+    Element('axis', OPTIONAL, {'xyz': VECTOR}, absent='<axis xyz="1 0 0"/>'),
+    LIMIT,
+    Element('dynamics', OPTIONAL, {
+        'damping': NUMBER.default('0'),
+        'friction': NUMBER.default('0'),
+    }, absent='<dynamics/>'),
+    Element('mimic', OPTIONAL, {
+        'joint': NAME,
+        'multiplier': NUMBER.default('1'),
+        'offset': NUMBER.default('0'),
+    }),
+)
+"""What matters of joints that are not fixed."""
+
+JOINT = Element('joint', MANY, {'name': NAME, 'type': JOINT_TYPE}, (
+    ORIGIN,
+    Element('parent', ONCE, {'link': NAME}),
+    Element('child', ONCE, {'link': NAME}),
+    *MOTION,
+))
+
 URDF = Element('robot', ONCE, {'name': NAME}, (
     Element('link', MANY, {'name': NAME}, (
         Element('inertial', OPTIONAL, {}, (
@@ -189,47 +269,61 @@ URDF = Element('robot', ONCE, {'name': NAME}, (
             }),
         )),
     )),
-    Element('joint', MANY, {'name': NAME, 'type': JOINT_TYPE}, (
-        ORIGIN,
-        Element('parent', ONCE, {'link': NAME}),
-        Element('child', ONCE, {'link': NAME}),
-        Element('axis', OPTIONAL, {'xyz': VECTOR}, absent='<axis xyz="1 0 0"/>'),
-        Element('limit', OPTIONAL, {
-            'lower': BOUND.default('-inf'),
-            'upper': BOUND.default('inf'),
-            'velocity': BOUND.default('inf'),
-            'effort': BOUND.default('inf'),
-        }, absent='<limit/>'),
-        Element('dynamics', OPTIONAL, {
-            'damping': NUMBER.default('0'),
-            'friction': NUMBER.default('0'),
-        }, absent='<dynamics/>'),
-        Element('mimic', OPTIONAL, {
-            'joint': NAME,
-            'multiplier': NUMBER.default('1'),
-            'offset': NUMBER.default('0'),
-        }),
-    )),
+    JOINT,
 ))
 
 
 # ---- The walk along the table ---------------------------------------------------------------
 
 
+def _is_rigid(joint: ElementTree.Element) -> bool:
+    kind = _JOINT_TYPES.get(joint.get('type', ''))
+    return kind is not None and not kind.moves
+
+
+_NOTHING = ElementTree.Element('nothing')
+
+
 def _checked_copy(
-        element: ElementTree.Element, rule: Element, where: str) -> ElementTree.Element:
-    """Return what the rule names of an element, with every default written out."""
+        element: ElementTree.Element, rule: Element, where: str, errors: list[str],
+        ) -> ElementTree.Element:
+    """
+    Return what the rule names of an element, with every default written out.
+
+    Of children that may stand any number of times, those in which something is wrong are left out.
+
+    :param errors: gets all that is wrong.
+    """
     _refuse_xacro(element, where)
-    copy = ElementTree.Element(rule.tag, _checked_attributes(element, rule, where))
+    copy = ElementTree.Element(rule.tag, _checked_attributes(element, rule, where, errors))
+    is_rigid = rule is JOINT and _is_rigid(element)
     for child_rule in rule.children:
-        found = element.findall(child_rule.tag)
-        _check_count(len(found), child_rule, where)
-        if not found and child_rule.absent is not None:
-            found = [ElementTree.fromstring(child_rule.absent)]
-        for number, child in enumerate(found, start=1):
-            place = _place(child, child_rule, number, where)
-            copy.append(_checked_copy(child, child_rule, place))
+        unneeded = is_rigid and child_rule in MOTION
+        wrong: list[str] = [] if unneeded else errors
+        children = _checked_children(element, child_rule, where, wrong)
+        if unneeded and wrong:
+            children = _checked_children(_NOTHING, child_rule, where, wrong)
+        copy.extend(children)
     return copy
+
+
+def _checked_children(
+        element: ElementTree.Element, rule: Element, where: str, errors: list[str],
+        ) -> list[ElementTree.Element]:
+    found = element.findall(rule.tag)
+    too_few = not found and rule.times is ONCE
+    too_many = len(found) > 1 and rule.times is not MANY
+    if too_few or too_many:
+        errors.append(f'{where} has {len(found) or "no"} <{rule.tag}>, where {rule.times.value}')
+    elif not found and rule.absent is not None:
+        found = [ElementTree.fromstring(rule.absent)]
+    copies = []
+    for number, child in enumerate(found, start=1):
+        before = len(errors)
+        copy = _checked_copy(child, rule, _place(child, rule, number, where), errors)
+        if rule.times is not MANY or len(errors) == before:
+            copies.append(copy)
+    return copies
 
 
 def _unread(
@@ -253,25 +347,26 @@ def _unread(
 
 
 def _checked_attributes(
-        element: ElementTree.Element, rule: Element, where: str) -> dict[str, str]:
+        element: ElementTree.Element, rule: Element, where: str, errors: list[str],
+        ) -> dict[str, str]:
     checked = {}
     for name, attribute in rule.attributes.items():
-        text = element.get(name)
+        text = element.get(name, attribute.absent)
         if text is None:
-            if attribute.absent is None:
-                raise DescriptionError(f'{where} has no {name}: {attribute.needed}')
-            text = attribute.absent
+            errors.append(f'{where} has no {name}: {attribute.needed}')
+        elif name not in element.attrib:
+            checked[name] = text
         elif '${' in text or '$(' in text:
             raise _xacro_error(f'{where} has {name}={_clip(text)!r}')
-        elif not attribute.accepts(text):
-            raise DescriptionError(f'{where} has {name}={_clip(text)!r}: {attribute.needed}')
-        if text:
+        elif attribute.accepts(text):
             checked[name] = text
-    if 'quat_xyzw' in checked:
-        if 'rpy' in element.attrib:
-            raise DescriptionError(
-                f'{where} has rpy and quat_xyzw: one rotation is needed, not two')
-        checked['rpy'] = rpy_of(checked.pop('quat_xyzw'))
+        else:
+            errors.append(f'{where} has {name}={_clip(text)!r}: {attribute.needed}')
+    quaternion = checked.pop('quat_xyzw', '')
+    if quaternion and 'rpy' in element.attrib:
+        errors.append(f'{where} has rpy and quat_xyzw: one rotation is needed, not two')
+    elif quaternion:
+        checked['rpy'] = rpy_of(quaternion)
     return checked
 
 
@@ -287,14 +382,6 @@ def rpy_of(quaternion: str) -> str:
     """Return the roll, pitch and yaw of a quaternion, both as the texts of attributes."""
     rotation = rotation_from_quaternion(*map(float, quaternion.split()))
     return ' '.join(map(repr, rpy_from_rotation(rotation)))
-
-
-def _check_count(count: int, rule: Element, where: str) -> None:
-    too_few = count == 0 and rule.times is ONCE
-    too_many = count > 1 and rule.times is not MANY
-    if too_few or too_many:
-        raise DescriptionError(
-            f'{where} has {count or "no"} <{rule.tag}>, where {rule.times.value}')
 
 
 def _refuse_xacro(element: ElementTree.Element, where: str) -> None:
@@ -348,7 +435,8 @@ _SPRING = {'springStiffness': 'spring_stiffness', 'springReference': 'spring_ref
 
 
 def _with_springs(
-        description: RobotDescription, root: ElementTree.Element) -> RobotDescription:
+        description: RobotDescription, root: ElementTree.Element, errors: list[str],
+        ) -> RobotDescription:
     """Return a description with the springs that elements ``<gazebo>`` give to its joints."""
     names = [joint.name for joint in description.joints]
     springs: dict[str, dict[str, float]] = {}
@@ -359,19 +447,17 @@ def _with_springs(
                 continue
             joint = gazebo.get('reference', '')
             where = f'<gazebo reference={_clip(joint)!r}> <{element.tag}>'
-            if joint not in names:
-                raise DescriptionError(
-                    f'{where} is not of a joint{did_you_mean(joint, names)}')
             text = element.get('value', element.text or '').strip()
-            if '${' in text or '$(' in text:
+            if joint not in names:
+                errors.append(f'{where} is not of a joint{did_you_mean(joint, names)}')
+            elif '${' in text or '$(' in text:
                 raise _xacro_error(f'{where} has {_clip(text)!r}')
-            if not NUMBER.accepts(text):
-                raise DescriptionError(f'{where} has {_clip(text)!r}: {NUMBER.needed}')
-            value = float(text)
-            if springs.setdefault(joint, {}).setdefault(field_name, value) != value:
-                raise DescriptionError(
-                    f'{where} has {value:g}, and another one has {springs[joint][field_name]:g}; '
-                    'one value is needed')
+            elif not NUMBER.accepts(text):
+                errors.append(f'{where} has {_clip(text)!r}: {NUMBER.needed}')
+            elif springs.setdefault(joint, {}).setdefault(field_name, float(text)) != float(text):
+                errors.append(
+                    f'{where} has {float(text):g}, and another one has '
+                    f'{springs[joint][field_name]:g}; one value is needed')
     changed: dict[str, Any] = springs
     return replace(description, joints=tuple(
         replace(joint, **changed.get(joint.name, {})) for joint in description.joints))

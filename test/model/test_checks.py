@@ -17,7 +17,7 @@ from math import inf, nan
 
 import pytest
 from ros2_rnea.errors import DescriptionError
-from ros2_rnea.model.checks import _find_loop, check_description
+from ros2_rnea.model.checks import _find_loop, check_description, description_errors
 from ros2_rnea.model.description import (
     Inertial,
     JointDescription,
@@ -69,6 +69,7 @@ def message_of(description):
     one_joint(FLOATING, axis=(0.0, 0.0, 0.0)),
     one_joint(limits=JointLimits(0.0, 0.0, 0.0, 0.0)),
     one_joint(limits=JointLimits(-inf, inf, inf, inf)),
+    one_joint(limits=JointLimits(2.0, 1.0, -1.0, -1.0)),
     one_joint(CONTINUOUS, limits=JointLimits(lower=1.0, upper=-1.0)),
     robot('c b a', joint('bc', 'b', 'c'), joint('ab', 'a', 'b')),
 ])
@@ -131,24 +132,30 @@ def test_a_number_that_is_not_finite_is_refused(where, description, bad):
     ("link 'base' has the mass", lambda x: one_link(mass=x)),
     ("joint 'hinge' has the damping", lambda x: one_joint(damping=x)),
     ("joint 'hinge' has the friction", lambda x: one_joint(friction=x)),
-    ("joint 'hinge' has the effort limit", lambda x: one_joint(limits=JointLimits(effort=x))),
-    ("joint 'hinge' has the velocity limit",
-     lambda x: one_joint(limits=JointLimits(velocity=x))),
 ])
 def test_a_number_that_must_not_be_negative_is_refused(where, description, bad):
     assert f'{where} {bad}; it must be zero or more' in message_of(description(bad))
 
 
-@pytest.mark.parametrize('limits', [
-    JointLimits(lower=2.0, upper=1.0),
-    JointLimits(lower=nan),
-    JointLimits(upper=nan),
-    JointLimits(velocity=nan),
-    JointLimits(effort=nan),
-])
+@pytest.mark.parametrize('what', ['lower', 'upper', 'velocity', 'effort'])
 @pytest.mark.parametrize('joint_type', [REVOLUTE, PRISMATIC])
-def test_impossible_limits_are_refused(joint_type, limits):
-    assert "joint 'hinge' has the " in message_of(one_joint(joint_type, limits=limits))
+def test_a_limit_that_is_no_number_is_refused(joint_type, what):
+    description = one_joint(joint_type, limits=JointLimits(**{what: nan}))
+    assert message_of(description) == (
+        f"joint 'hinge' has the {what} limit nan; it must be a number")
+
+
+def test_all_errors_are_named_and_the_first_is_raised():
+    description = robot(
+        'a b c', joint('j', 'a', 'x', damping=-1.0), joint('j', 'a', 'b', axis=(0.0, 0.0, 0.0)),
+        joint('k', 'y', 'c', mimic=Mimic('l')))
+    errors = list(description_errors(description))
+    assert len(errors) == 6
+    for error, words in zip(errors, [
+            "2 joints have the name 'j'", 'damping -1.0', 'gives no direction', "child link 'x'",
+            "parent link 'y'", "mimics the joint 'l'"]):
+        assert words in error
+    assert message_of(description) == errors[0]
 
 
 @pytest.mark.parametrize('axis', [

@@ -35,7 +35,7 @@ from ros2_rnea.model.description import (
     Pose,
     RobotDescription,
 )
-from ros2_rnea.model.urdf import parse_urdf
+from ros2_rnea.model.urdf import parse_urdf, read_urdf, unusable
 from ros2_rnea.spatial import rotation_from_rpy
 from scipy.spatial.transform import Rotation
 from urdf_parser_py import urdf
@@ -259,17 +259,26 @@ def test_a_wrong_attribute_is_named_with_what_would_do(old, new, message):
     assert message in message_of(arm_with(old, new))
 
 
-@pytest.mark.parametrize('old, where', [
+NUMBERS = [
     ('"0.11"', "link 'upper_arm' <inertial> <inertia> has ixx="),
     ('"2.5"/>', "link 'upper_arm' <inertial> <mass> has value="),
-    ('"-1.5" upper', "joint 'shoulder' <limit> has lower="),
-    ('"150"', "joint 'shoulder' <limit> has effort="),
     ('"0.7"', "joint 'shoulder' <dynamics> has damping="),
     ('"0.01"/>\n  </joint>', "joint 'grip_too' <mimic> has offset="),
-])
-@pytest.mark.parametrize('value', [
-    '', ' ', 'one', '1_0', '0x10', 'inf', '-inf', 'nan', '1e999', '1,5', '1 2', '1.5f', '--1',
-    '.', '1e', '١', '1' * 400,
+]
+BOUNDS = [
+    ('"-1.5" upper', "joint 'shoulder' <limit> has lower="),
+    ('"150"', "joint 'shoulder' <limit> has effort="),
+]
+NOT_PLAIN = [
+    '', ' ', 'one', '1_0', '0x10', 'nan', '1e999', '1,5', '1 2', '1.5f', '--1', '.', '1e', '١',
+    '1' * 400,
+]
+
+
+@pytest.mark.parametrize('old, where, value', [
+    *((*number, value) for number in [*NUMBERS, *BOUNDS] for value in NOT_PLAIN),
+    *((*number, value) for number in NUMBERS for value in ('inf', '-inf')),
+    *((*bound, value) for bound in BOUNDS for value in ('info', '--inf', 'inf inf')),
 ])
 def test_only_plain_finite_numbers_are_numbers(old, where, value):
     message = message_of(arm_with(old, old.replace(re.match('"[^"]*"', old)[0], f'"{value}"')))
@@ -287,6 +296,55 @@ def test_only_plain_finite_numbers_are_numbers(old, where, value):
 def test_only_three_plain_finite_numbers_are_a_vector(old, where, value):
     message = message_of(arm_with(old, f'{old[:3]}="{value}"'))
     assert f'{where}{value!r}: three finite decimal numbers are needed' in message
+
+
+@pytest.mark.parametrize('lower, upper', [
+    ('-inf', 'inf'), ('-INF', ' +Infinity'), ('-infinity', 'inf')])
+def test_an_infinite_limit_is_none(lower, upper):
+    text = arm_with(SHOULDER_LIMIT, f'<limit lower="{lower}" upper="{upper}" effort="inf"/>')
+    assert parse_urdf(text).joints[0].limits == JointLimits()
+    assert [where for where, _ in unusable(text)] == 3 * ["joint 'shoulder'"]
+    assert [said for _, said in unusable(text)] == [
+        f'its <limit> has {name}={value!r}, which other ROS parsers refuse: write a number'
+        for name, value in (('lower', lower), ('upper', upper), ('effort', 'inf'))]
+
+
+@pytest.mark.parametrize('element, said', [
+    ('<axis/>', '<axis> has no xyz'),
+    ('<axis xyz="up"/>', "<axis> has xyz='up'"),
+    ('<limit lower="low" effort="1,5"/>', "<limit> has lower='low'"),
+    ('<limit/><limit/>', 'has 2 <limit>'),
+    ('<dynamics damping="soft"/>', "<dynamics> has damping='soft'"),
+    ('<mimic/>', '<mimic> has no joint'),
+])
+def test_what_a_fixed_joint_does_not_need_is_no_error(element, said):
+    text = fixture_text('arm')
+    fixed = '<link name="lens"/><joint name="glue" type="fixed"><parent link="thumb"/>' \
+        f'<child link="lens"/>{element}</joint></robot>'
+    description = parse_urdf(text.replace('</robot>', fixed))
+    assert description.joints[-1] == JointDescription('glue', JointType.FIXED, 'thumb', 'lens')
+    assert all(where == "joint 'glue'" for where, _ in unusable(text.replace('</robot>', fixed)))
+    assert f"joint 'glue' {said}" in next(unusable(text.replace('</robot>', fixed)))[1]
+    moving = fixed.replace('"fixed"', '"continuous"')
+    assert f"joint 'glue' {said}" in message_of(text.replace('</robot>', moving))
+
+
+def test_nothing_unusable_is_found_in_a_plain_text():
+    assert list(unusable(fixture_text('arm'))) == []
+
+
+def test_all_that_is_wrong_is_named_and_the_rest_is_read():
+    text = fixture_text('arm').replace(' name="arm"', '').replace('"2.5"/>', '"heavy"/>').replace(
+        '"continuous"', '"hinge"').replace('damping="0.7" friction="0.8"', 'damping="x"')
+    description, errors = read_urdf(text)
+    assert len(errors) == 4
+    for error, words in zip(errors, [
+            'robot has no name', "<mass> has value='heavy'", "damping='x'",
+            "'elbow' has type='hinge'"]):
+        assert words in error
+    assert [link.name for link in description.links] == ['base', 'forearm', 'finger', 'thumb']
+    assert [joint.name for joint in description.joints] == ['grip', 'grip_too']
+    assert message_of(text) == errors[0]
 
 
 def test_a_number_may_have_space_around_it():
@@ -351,8 +409,8 @@ def test_a_whole_xacro_file_is_refused_as_such():
 
 @pytest.mark.parametrize('text, message', [
     ('<robot name="r"/>', "robot 'r' has no links; one is needed"),
-    (arm_with('lower="-1.5"', 'lower="3"'), "joint 'shoulder' has the lower limit 3.0"),
-], ids=['no links', 'limits'])
+    (arm_with('damping="0.7"', 'damping="-3"'), "joint 'shoulder' has the damping -3.0"),
+], ids=['no links', 'damping'])
 def test_what_check_description_refuses_is_refused(text, message):
     assert message in message_of(text)
 

@@ -16,26 +16,30 @@ The audit of a robot's description for impossible, suspicious and noteworthy val
 
 The dynamics can be computed for all these robots; the findings show whether the results can be
 trusted.  :class:`~ros2_rnea.offline.audit.findings.Kind` lists the kinds of findings, and each
-file of this folder finds those of one subject: links, joints, bodies, loads, spelling.
+file of this folder finds those of one subject: links, proportions, joints, bodies, loads,
+spelling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
+from ros2_rnea.errors import DescriptionError
 from ros2_rnea.kernels.engines import Engine
 from ros2_rnea.model.description import RobotDescription
+from ros2_rnea.model.urdf import read_urdf
 from ros2_rnea.offline.audit.bodies import body_findings
 from ros2_rnea.offline.audit.effects import with_effect
 from ros2_rnea.offline.audit.findings import Finding, Kind, Severity
 from ros2_rnea.offline.audit.joints import joint_findings
 from ros2_rnea.offline.audit.links import link_findings
 from ros2_rnea.offline.audit.loads import load_findings, Loads, sample_loads
-from ros2_rnea.offline.audit.spelling import spelling_findings
+from ros2_rnea.offline.audit.proportions import proportion_findings
+from ros2_rnea.offline.audit.spelling import text_findings
 from ros2_rnea.robots.robot import Robot
 
-__all__ = ['Examination', 'Finding', 'Kind', 'Loads', 'Severity', 'audit', 'examine']
+__all__ = ['Examination', 'Finding', 'Kind', 'Loads', 'Severity', 'audit', 'examine', 'refusal']
 
 SAMPLES = 20_000
 """
@@ -47,6 +51,31 @@ positions, and never less than 93 %.
 
 MANY_JOINTS = 50
 """Robots with more joints than this get fewer samples, which bounds the time."""
+
+
+def refusal(text: str) -> tuple[Finding, ...]:
+    """
+    Return what is found in a text that is not the description of one robot.
+
+    These are all errors, and what else can be said of it: about the spelling, and about the links
+    and joints that are sound in themselves.
+
+    :param text: a text for which :func:`~ros2_rnea.model.urdf.parse_urdf` raises an error.
+    """
+    try:
+        description, errors = read_urdf(text)
+    except DescriptionError as error:
+        return (Finding(Kind.UNDEFINED, 'robot', str(error), effect=Kind.UNDEFINED.effect),)
+    findings = [
+        *(Finding(Kind.UNDEFINED, 'robot', error) for error in errors),
+        *link_findings(description), *joint_findings(description), *text_findings(text)]
+    return _by_severity(  # that of an inertia depends on the robot
+        replace(finding, effect='' if finding.moment else finding.kind.effect)
+        for finding in findings)
+
+
+def _by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: -finding.severity))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +126,14 @@ def examine(
         description, massless_links={*undescribed, *massless_links}, engine=Engine.TEXTBOOK)
     loads = sample_loads(robot, samples // max(1, robot.nv // MANY_JOINTS))
     mass = sum(link.inertial.mass for link in description.links if link.inertial)
+    of_links = list(link_findings(description))
     findings = [
-        *link_findings(description),
+        *of_links,
+        *proportion_findings(description, robot.tree, {finding.subject for finding in of_links}),
         *joint_findings(description),
         *body_findings(description, robot.tree, massless_links),
         *load_findings(robot, loads, mass),
-        *(spelling_findings(text) if text else ()),
+        *(text_findings(text) if text else ()),
     ]
     findings = [with_effect(finding, robot) for finding in findings]
-    findings.sort(key=lambda finding: -finding.severity)
-    return Examination(description, robot, loads, tuple(findings))
+    return Examination(description, robot, loads, _by_severity(findings))

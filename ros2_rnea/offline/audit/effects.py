@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import inf
 
-from ros2_rnea.model.tree import BASE, Body
+from ros2_rnea.model.tree import BASE, Body, Tree
 from ros2_rnea.offline.audit.findings import Finding
 from ros2_rnea.robots.robot import Robot
 
@@ -36,12 +37,11 @@ def with_effect(finding: Finding, robot: Robot) -> Finding:
     if not finding.moment:
         return replace(finding, effect=finding.kind.effect)
     link = finding.subject.split("'")[1]
-    turning = list(_turning(robot, link)) if link in robot.tree.links else []
-    if not turning:
+    weakest = (weakest_turning(robot.tree, robot.tree.links[link].body)
+               if link in robot.tree.links else None)
+    if weakest is None:
         return replace(finding, effect='none: no joint turns it')
     effort = ACCELERATION * finding.moment
-    # Of the joints that turn the link, the one that has the least to give.
-    weakest = min(turning, key=lambda body: body.limits.effort or float('inf'))
     share = effort / weakest.limits.effort if weakest.limits.effort else 0.0
     of_limit = f', {_percent(share)} of its limit' if share else ''
     return replace(finding, effect=(
@@ -49,11 +49,15 @@ def with_effect(finding: Finding, robot: Robot) -> Finding:
         f'{weakest.joint!r}{of_limit}'))
 
 
-def _turning(robot: Robot, link: str) -> Iterator[Body]:
-    """Yield the bodies whose joints turn a link, the nearest first."""
-    index = robot.tree.links[link].body
+def weakest_turning(tree: Tree, index: int) -> Body | None:
+    """Return the body whose joint has the least to give of those that turn a body, if any does."""
+    return min(_turning(tree, index), key=lambda body: body.limits.effort or inf, default=None)
+
+
+def _turning(tree: Tree, index: int) -> Iterator[Body]:
+    """Yield the bodies whose joints turn a body, the nearest first."""
     while index != BASE:
-        body = robot.tree.bodies[index]
+        body = tree.bodies[index]
         if body.type.turns_about_axis:
             yield body
         index = body.parent

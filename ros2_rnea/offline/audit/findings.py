@@ -51,6 +51,7 @@ _LIMIT_EFFECT = (
 class Kind(Enum):
     """The kinds of findings, each with its severity, a title and its effect on efforts."""
 
+    UNDEFINED = (Severity.ERROR, 'not the description of one robot', 'no effort is computed')
     NO_INERTIAL = (Severity.ERROR, 'a moving part without <inertial>', 'no effort is computed')
 
     INERTIA_NEGATIVE = (Severity.IMPOSSIBLE, 'inertia not positive')
@@ -60,6 +61,9 @@ class Kind(Enum):
     WRONG_POINT = (Severity.SUSPICIOUS, 'inertia probably about the link origin')
     TOO_LIGHT = (Severity.SUSPICIOUS, 'too little mass for the inertia')
     TOO_DENSE = (Severity.SUSPICIOUS, 'too much mass for the inertia')
+    TOO_HEAVY = (Severity.SUSPICIOUS, 'much more mass than the links beside it',
+                 'where the mass is wrong, gravity and inertia are wrong by the excess')
+    TOO_WIDE = (Severity.SUSPICIOUS, 'an inertia that the length of the link does not explain')
     UNITS = (Severity.SUSPICIOUS, 'other units than kg, m and rad',
              'if the unit is wrong, gravity and inertia are wrong by the conversion factor')
     AXIS = (Severity.SUSPICIOUS, 'axis not of unit length, or slightly tilted',
@@ -73,6 +77,8 @@ class Kind(Enum):
                       'none in gravity, and none without friction_from: description')
     NO_POSITION_LIMITS = (Severity.SUSPICIOUS, 'position limits missing',
                           'none on efforts; no position is out of range')
+    UNUSABLE = (Severity.SUSPICIOUS, 'a limit or an axis that cannot be used',
+                'none on efforts; it counts as missing')
     LOCKED = (Severity.SUSPICIOUS, 'lower limit equals upper', 'none on efforts')
     OVERLOADED = (Severity.SUSPICIOUS, 'gravity exceeds the effort limit',
                   'none on computed efforts; the effort that is sent is clamped to the limit')

@@ -77,6 +77,8 @@ def _axis(subject: str, joint: JointDescription) -> Iterator[Finding]:
         return
     axis = ' '.join(f'{number:g}' for number in joint.axis)
     length = hypot(*joint.axis)
+    if not length:  # an error, which is found elsewhere
+        return
     if abs(length - 1.0) > LENGTH_SLACK:
         yield Finding(
             Kind.AXIS, subject, f'its axis {axis} has length {length:.6g}; only its direction '
@@ -91,11 +93,12 @@ def _axis(subject: str, joint: JointDescription) -> Iterator[Finding]:
 def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Finding]:
     if joint.mimic is not None or joint.type.nv != 1:
         return
-    if isinf(joint.limits.effort):
+    effort, velocity = joint.limits.effort, joint.limits.velocity
+    if isinf(effort) or effort < 0.0:
+        has = 'no effort limit' if isinf(effort) else f'the effort limit {effort:g}, which is none'
         yield Finding(
-            Kind.NO_EFFORT_LIMIT, subject,
-            'it has no effort limit, so that its efforts cannot be clamped')
-    elif joint.limits.effort == 0.0:
+            Kind.NO_EFFORT_LIMIT, subject, f'it has {has}, so that its efforts cannot be clamped')
+    elif effort == 0.0:
         yield Finding(
             Kind.ZERO_EFFORT_LIMIT, subject,
             'its effort limit is 0, which would clamp every effort to 0')
@@ -104,14 +107,18 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
             Kind.HUGE_EFFORT_LIMIT, subject,
             f'its effort limit is {joint.limits.effort_defect(joint.type)}, which is more likely '
             'a placeholder than that of a motor, so that its efforts would not be clamped')
-    if joint.limits.velocity == 0.0:
+    if velocity < 0.0:
+        yield Finding(
+            Kind.UNUSABLE, subject,
+            f'its velocity limit is {velocity:g}, which counts as none: write a number above 0')
+    if velocity == 0.0:
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,
             'its velocity limit is 0: planners and controllers that obey it never move the joint')
 
 
 def _friction(subject: str, joint: JointDescription) -> Iterator[Finding]:
-    limits = joint.limits
+    limits = joint.limits.usable
     if joint.mimic is not None or joint.type.nv != 1 or limits.effort_defect(joint.type):
         return
     speed = 0.5 * limits.velocity if isfinite(limits.velocity) else 0.0
@@ -127,6 +134,13 @@ def _friction(subject: str, joint: JointDescription) -> Iterator[Finding]:
 
 def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
     lower, upper = joint.limits.lower, joint.limits.upper
+    if not joint.limits.are_positions:
+        yield Finding(
+            Kind.UNUSABLE, subject,
+            f'its lower limit is {lower:g} and its upper one {upper:g}, so that no position is '
+            'between them, and both count as none: '
+            + ('swap them' if lower > upper else 'write numbers'))
+        return
     if isinf(lower) or isinf(upper):
         yield Finding(
             Kind.NO_POSITION_LIMITS, subject,
@@ -144,10 +158,6 @@ def _positions(subject: str, joint: JointDescription) -> Iterator[Finding]:
         yield Finding(
             Kind.UNITS, subject, f'its limits are {lower:g} and {upper:g} rad, '
             f'{largest / (2 * pi):.1f} turns: are they in degrees?')
-    if joint.type.slides_along_axis and FARTHEST < largest < LIKE_NONE:
-        yield Finding(
-            Kind.UNITS, subject,
-            f'its limits are {lower:g} and {upper:g} m: are they in millimetres?')
 
 
 def _missing(lower: float, upper: float) -> str:

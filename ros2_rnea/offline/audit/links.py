@@ -50,6 +50,18 @@ SPREAD = 150.0
 REMAINDER = 0.3
 """A thin rod has 1/4 of its inertia about the end left about the centre; some more."""
 
+INERTIA_UNITS = {1e3: 'g m^2', 1e6: 'kg mm^2', 1e7: 'g cm^2', 1e9: 'g mm^2'}
+"""Units in which programs write inertias, by how many of them one kg m^2 is."""
+
+TYPICAL, USUAL = 1000.0, (100.0, 10_000.0)
+"""The density of the ellipsoid of a link's inertia, and its range for nearly all [kg/m^3]."""
+
+LIGHTEST_LINK = 0.002
+"""A lighter link, or one of three equal moments, is a placeholder: no unit explains it [kg]."""
+
+LIGHTEST_IN_GRAMS = 20.0
+"""Nobody gives the mass of a lighter part than this in grams [g]."""
+
 HEAVIEST, FARTHEST = 1000.0, 10.0
 """A link with a larger mass [kg] or distance [m] is more likely in grams or millimetres."""
 
@@ -65,7 +77,7 @@ def link_findings(description: RobotDescription) -> Iterator[Finding]:
 def _findings(link: LinkDescription, inertial: Inertial, total: float) -> Iterator[Finding]:
     subject = f'link {link.name!r}'
     yield from _units(subject, inertial)
-    at_center = _inertia_in_link_axes(inertial)
+    at_center = inertia_in_link_axes(inertial)
     mass, moments = inertial.mass, principal_moments(at_center)
     impossible = _impossible(subject, mass, moments)
     if impossible:
@@ -76,7 +88,7 @@ def _findings(link: LinkDescription, inertial: Inertial, total: float) -> Iterat
             yield from _scale(subject, inertial, at_center, moments)
 
 
-def _inertia_in_link_axes(inertial: Inertial) -> Matrix:
+def inertia_in_link_axes(inertial: Inertial) -> Matrix:
     """Return the inertia about the centre of mass in the axes of the link."""
     at_origin = replace(inertial, origin=replace(inertial.origin, xyz=(0.0, 0.0, 0.0)))
     return link_inertia(at_origin).I_origin
@@ -127,14 +139,38 @@ def _scale(
         yield Finding(
             Kind.TOO_LIGHT, subject,
             f'{has}: with a uniform density, that is {least_density(mass, moments):.2g} kg/m^3, '
-            'less than foam; the inertia is too large or the mass too small', moments[2])
+            f'less than foam; {_inertia_in(mass, moments)}', moments[2])
     elif least_density_of_a_ball(mass, moments) > DENSEST:
         yield Finding(
             Kind.TOO_DENSE, subject,
             f'{has}: even as a ball, that is {least_density_of_a_ball(mass, moments):.2g} kg/m^3, '
-            'more than any metal; the inertia is too small or the mass too large', moments[2])
+            f'more than any metal; {_mass_in(mass, moments)}', moments[2])
     else:
         yield from _wrong_point(subject, inertial, at_center, moments)
+
+
+def _inertia_in(mass: float, moments: Moments) -> str:
+    """Say what is wrong with too large an inertia: its unit, where that explains it."""
+    small, middle, large = moments
+    densities = {least_density(mass, (small / factor, middle / factor, large / factor)): unit
+                 for factor, unit in INERTIA_UNITS.items()}
+    nearest = max(densities, key=lambda density: (
+        min(density / TYPICAL, TYPICAL / density) if density else 0.0))
+    is_placeholder = mass < LIGHTEST_LINK or large - small <= ROUNDING * large
+    if USUAL[0] < nearest < USUAL[1] and not is_placeholder:
+        return f'is the inertia in {densities[nearest]}?'
+    return 'the inertia is too large or the mass too small'
+
+
+def _mass_in(mass: float, moments: Moments) -> str:
+    """Say what is wrong with too large a mass: its unit, where that explains it."""
+    small, middle, large = (1e-3 * moment for moment in moments)
+    if mass > LIGHTEST_IN_GRAMS and USUAL[0] < least_density(1e-3 * mass, moments) < USUAL[1]:
+        return 'is the mass in grams?'
+    if mass > LIGHTEST_IN_GRAMS and (
+            USUAL[0] < least_density(1e-3 * mass, (small, middle, large)) < USUAL[1]):
+        return 'are the mass and the inertia in g and g m^2?'
+    return 'the inertia is too small or the mass too large'
 
 
 def _wrong_point(

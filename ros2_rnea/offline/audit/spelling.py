@@ -11,22 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Findings about attributes and elements of a URDF that are not read."""
+"""Findings about the text of a URDF: what is not read, or not used."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ros2_rnea.errors import did_you_mean
-from ros2_rnea.model.urdf import unread
+from ros2_rnea.model.urdf import unread, unusable
 from ros2_rnea.offline.audit.findings import Finding, Kind
 
 OF_OTHERS = {'gazebo', 'material', 'transmission', 'ros2_control', 'loop_joint', 'constraint'}
 """Elements below ``<robot>`` that are known to say nothing about the dynamics of a tree."""
 
 
-def spelling_findings(text: str) -> Iterator[Finding]:
-    """Yield findings about attributes and elements that are not read, in the text's order."""
+def text_findings(text: str) -> Iterator[Finding]:
+    """Yield findings about values that are not used, then what is not read, in its order."""
+    for where, said in unusable(text):
+        yield Finding(Kind.UNUSABLE, where, said)
     unknown: dict[str, list[str]] = {}
     elements: list[str] = []
     for where, name, is_element, absent in unread(text):

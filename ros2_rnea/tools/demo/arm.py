@@ -237,7 +237,8 @@ class _Ability:
         speed = np.max(np.abs(unit.velocities), axis=0)
         lower, upper = self._engine.position_limits
         room = 0.95 * np.minimum(self._start - lower, upper - self._start)
-        limits = {joint.name: joint.limits for joint in parse_urdf(self._engine.urdf).joints}
+        joints = parse_urdf(self._engine.urdf).joints
+        limits = {joint.name: joint.limits.usable for joint in joints}
         fastest = np.array([limits[name].velocity or np.inf for name in self._engine.joint_names])
         return np.clip(np.minimum(room / reach, SPEED_SHARE * fastest / speed), 0.0, 1.0)
 

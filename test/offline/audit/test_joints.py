@@ -54,6 +54,11 @@ def test_a_joint_with_all_limits_is_no_finding(kind):
     (REVOLUTE, JointLimits(), ['NO_EFFORT_LIMIT', 'NO_POSITION_LIMITS']),
     (REVOLUTE, JointLimits(0.5, 0.5, 1.0, 300.0), ['LOCKED']),
     (REVOLUTE, JointLimits(-1.0, 1.0, 0.0, 300.0), ['ZERO_VELOCITY_LIMIT']),
+    (REVOLUTE, JointLimits(-1.0, 1.0, -1.0, 300.0), ['UNUSABLE']),
+    (REVOLUTE, JointLimits(-1.0, 1.0, 1.0, -300.0), ['NO_EFFORT_LIMIT']),
+    (REVOLUTE, JointLimits(1.0, -1.0, 1.0, 300.0), ['UNUSABLE']),
+    (PRISMATIC, JointLimits(inf, inf, 1.0, 300.0), ['UNUSABLE']),
+    (CONTINUOUS, JointLimits(1.0, -1.0, 1.0, 300.0), []),
     (JointType.PLANAR, JointLimits(), []),
     (JointType.FLOATING, JointLimits(), []),
     (JointType.FIXED, JointLimits(), []),
@@ -71,6 +76,19 @@ def test_limits_that_are_missing_or_zero_are_found(kind, limits, kinds):
 ])
 def test_the_limit_that_is_missing_is_named(limits, words):
     assert words in findings_of_joint(limits=limits)['NO_POSITION_LIMITS']
+
+
+@pytest.mark.parametrize('limits, kind, words', [
+    (JointLimits(2.5, -2.5, 1.0, 300.0), 'UNUSABLE', [
+        'lower limit is 2.5 and its upper one -2.5', 'both count as none: swap them']),
+    (JointLimits(-1.0, 1.0, -1.0, 300.0), 'UNUSABLE', [
+        'velocity limit is -1', 'write a number above 0']),
+    (JointLimits(-1.0, 1.0, 1.0, -3.0), 'NO_EFFORT_LIMIT', ['the effort limit -3, which is none']),
+])
+def test_a_limit_that_cannot_be_one_is_shown_with_what_would_do(limits, kind, words):
+    text = findings_of_joint(limits=limits)[kind]
+    for word in words:
+        assert word in text
 
 
 @pytest.mark.parametrize('effort', [0.0, inf])
@@ -117,6 +135,7 @@ def test_an_axis_that_was_meant_is_no_finding(axis):
     (REVOLUTE, {'limits': JointLimits(-180.0, 180.0, 2.0, 300.0)}, 'are they in degrees?'),
     (REVOLUTE, {'limits': JointLimits(0.0, 90.0, 2.0, 300.0)}, 'are they in degrees?'),
     (PRISMATIC, {'limits': JointLimits(0.0, 40.0, 2.0, 300.0)}, 'are they in millimetres?'),
+    (PRISMATIC, {'limits': JointLimits(-500.0, 0.0, 2.0, 300.0)}, 'are they in millimetres?'),
     (REVOLUTE, {'origin': Pose((0.0, 0.0, 330.0))}, 'is it in millimetres?'),
     (REVOLUTE, {'origin': Pose(rpy=(0.0, -90.0, 0.0))}, 'is it in degrees?'),
     (JointType.FIXED, {'origin': Pose(rpy=(0.0, -90.0, 0.0))}, 'is it in degrees?'),
@@ -132,6 +151,24 @@ def test_other_units_are_suspected(kind, values, words):
 ])
 def test_large_but_usual_numbers_are_no_finding(values):
     assert findings_of_joint(**values) == {}
+
+
+def test_a_long_rail_is_no_finding():
+    """The longest rails of arms have some 30 m; fingers in millimetres seem to go as far."""
+    rail = {'axis': (1.0, 0.0, 0.0), 'limits': JointLimits(-15.0, 15.0, 2.0, 300.0)}
+    assert findings_of_joint(PRISMATIC, **rail).keys() == {'NO_GRAVITY'}
+
+
+@pytest.mark.parametrize('length, is_found', [(0.1, True), (0.5, False)])
+def test_a_rail_is_compared_with_what_moves_on_it(length, is_found):
+    links = tuple(LinkDescription(name, BRICK) for name in 'abc')
+    limits = JointLimits(0.0, 90.0, 2.0, 300.0)
+    joints = (
+        JointDescription('rail', PRISMATIC, 'a', 'b', limits=limits),
+        JointDescription('elbow', REVOLUTE, 'b', 'c', Pose((0.0, 0.0, length)), limits=LIMITS))
+    found = [finding.text for finding in audit(RobotDescription('r', links, joints))
+             if finding.kind.name == 'UNITS']
+    assert bool(found) is is_found
 
 
 def test_friction_which_is_compensated_is_no_finding():

@@ -15,7 +15,7 @@
 
 import pytest
 from ros2_rnea.model.urdf import unread
-from ros2_rnea.offline.audit.spelling import spelling_findings
+from ros2_rnea.offline.audit.spelling import text_findings
 from small_robots import ARM, ARM_WITH_GRIPPER
 
 LINK = '<link name="a"/><link name="b"/>'
@@ -29,7 +29,7 @@ def joint(content='', attributes=''):
 
 def found(text):
     return [(finding.kind.name, finding.subject, finding.text)
-            for finding in spelling_findings(text)]
+            for finding in text_findings(text)]
 
 
 @pytest.mark.parametrize('content, subject, words', [

@@ -58,7 +58,8 @@ def check(tmp_path, capsys):
 
 @pytest.mark.parametrize('text, code', [
     (ARM, 0), (ROVER, 0), (ARM.replace('effort="40.0"', 'effort="0"'), 1), (IMPOSSIBLE, 1),
-    (UNDESCRIBED, 1), ('<robot/>', 2), ('', 2), (ARM.replace('"lower"', '"upper"', 1), 2)])
+    (UNDESCRIBED, 1), ('<robot/>', 2), ('', 2), (ARM.replace('"lower"', '"upper"', 1), 2),
+    (ARM.replace('lower="-3"', 'lower="4"'), 1)])
 def test_the_exit_code_tells_the_worst(check, text, code):
     assert check(text)[0] == code
 
@@ -69,14 +70,48 @@ def test_a_link_may_be_declared_massless(check):
 
 @pytest.mark.parametrize('text, options, said', [
     (UNDESCRIBED, ('--massless', 'gost'), "did you mean 'ghost'"),
-    ('<robot name="r"><link name="a"/><link name="b"/></robot>', (),
-     '2 links are the child of no joint'),
-    (ARM, ('name:=x',), 'is not a .xacro file')], ids=['massless link', 'no robot', 'no xacro'])
+    (ARM, ('name:=x',), 'is not a .xacro file')], ids=['massless link', 'no xacro'])
 def test_an_error_is_shown_as_one_line(check, text, options, said):
     code, out, error = check(text, *options)
     assert (code, out) == (2, '')
     assert error.startswith('check_model: ') and said in error
     assert error.count('\n') == 1
+
+
+BROKEN = IMPOSSIBLE.replace('parent link="base"', 'parent link="bse"').replace(
+    '<dynamics damping="0.5"/>', '<dynamics damping="-1" dampng="1"/>')
+
+
+def test_all_findings_are_printed_of_what_is_no_robot(check):
+    code, out, error = check(BROKEN)
+    assert (code, error) == (2, '')
+    lines = [line.strip() for line in out.splitlines()]
+    assert lines[0] == 'not the description of one robot'
+    for line in ["joint 'shoulder' has the damping -1.0; it must be zero or more",
+                 "joint 'shoulder' names the parent link 'bse', which does not exist; did you "
+                 "mean 'base'?", 'IMPOSSIBLE (2): no rigid body has such values',
+                 "links 'upper', 'lower'", "joint 'shoulder' <dynamics>"]:
+        assert line in lines
+    assert lines[-1] == '2 errors, 2 impossible, 0 suspicious, 1 notes'
+
+
+def test_json_of_what_is_no_robot_has_all_findings(check):
+    code, out, error = check(BROKEN, '--json')
+    assert (code, error) == (2, '')
+    data = json.loads(out)
+    assert data['robot'] is None
+    assert [(finding['severity'], finding['kind']) for finding in data['findings']] == [
+        *2 * [('error', 'undefined')], *2 * [('impossible', 'inertia_triangle')],
+        ('note', 'unread')]
+
+
+@pytest.mark.parametrize('text, said', [
+    ('<robot', 'the robot description is not XML'), ('<sdf/>', 'the root element is <sdf>'),
+    (f'{ARM[:-8]}<xacro:arm/></robot>', 'xacro was not expanded')])
+def test_what_is_no_urdf_has_one_finding(check, text, said):
+    code, out, error = check(text)
+    assert (code, error) == (2, '')
+    assert said in out and '1 errors, 0 impossible, 0 suspicious, 0 notes' in out
 
 
 @pytest.mark.parametrize('name', ['nowhere.urdf', 'nowhere.urdf.xacro'])

@@ -16,17 +16,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 import json
 import sys
+from typing import Any
 
 from ros2_rnea.command_line.command import command
+from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.urdf import parse_urdf
-from ros2_rnea.offline.audit import examine, Severity
-from ros2_rnea.offline.commands.check_model.as_json import as_json
+from ros2_rnea.offline.audit import examine, Finding, refusal, Severity
+from ros2_rnea.offline.commands.check_model.as_json import as_json, findings_as_json
 from ros2_rnea.offline.commands.check_model.figures import Figures
-from ros2_rnea.offline.commands.check_model.report import report, verdict
+from ros2_rnea.offline.commands.check_model.report import findings_report, report, verdict
 from ros2_rnea.offline.commands.check_model.source import read_source
 
 
@@ -53,15 +55,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print('\ncheck_model: name the file of a robot description', file=sys.stderr)
         return ExitCode.NOT_A_ROBOT
     text = read_source(options.file, options.mappings)
-    figures = Figures(examine(parse_urdf(text), text, options.massless))
+    try:
+        description = parse_urdf(text)
+    except DescriptionError:
+        findings = refusal(text)
+        _print({'robot': None, 'findings': findings_as_json(findings)} if options.json else
+               '\n'.join(['not the description of one robot', '', *findings_report(findings)]),
+               findings)
+        return ExitCode.NOT_A_ROBOT
+    figures = Figures(examine(description, text, options.massless))
     findings = figures.examination.findings
-    if options.json:
-        print(json.dumps(as_json(figures), indent=2))
-    else:
-        print(report(figures))
-        print(f'\n{verdict(findings)}')
+    _print(as_json(figures) if options.json else report(figures), findings)
     worst = max((finding.severity for finding in findings), default=Severity.NOTE)
     return ExitCode.FINDINGS if worst > Severity.NOTE else ExitCode.GOOD
+
+
+def _print(content: dict[str, Any] | str, findings: Iterable[Finding]) -> None:
+    if isinstance(content, str):
+        print(f'{content}\n\n{verdict(findings)}')
+    else:
+        print(json.dumps(content, indent=2))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,7 +91,7 @@ gravity needs at each joint compared with its effort limit, and then the finding
 first:
 {severities}""",
         epilog="""\
-exit codes:  0 only notes; 1 other findings; 2 no robot description, with the reason
+exit codes:  0 only notes; 1 other findings; 2 no description of one robot, with all reasons
 examples:
   ros2_rnea check_model panda.urdf
   ros2_rnea check_model ur.urdf.xacro ur_type:=ur5e name:=ur

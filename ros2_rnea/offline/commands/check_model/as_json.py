@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite
 from typing import Any
 
@@ -23,6 +24,7 @@ from ros2_rnea.model.description import (
     JointDescription,
     LinkDescription,
 )
+from ros2_rnea.offline.audit import Finding
 from ros2_rnea.offline.commands.check_model.figures import Figures
 
 
@@ -38,14 +40,19 @@ def as_json(figures: Figures) -> dict[str, Any]:
         'center_of_mass_at': dict(examination.robot.positions_by_joint(figures.zero_position)),
         'links': [_link(link) for link in examination.description.links],
         'joints': [_joint(joint, figures) for joint in examination.description.joints],
-        'findings': [{
-            'severity': finding.severity.name.lower(),
-            'kind': finding.kind.name.lower(),
-            'subject': finding.subject,
-            'text': finding.text,
-            'effect': finding.effect,
-        } for finding in examination.findings],
+        'findings': findings_as_json(examination.findings),
     }
+
+
+def findings_as_json(findings: Iterable[Finding]) -> list[dict[str, str]]:
+    """Return findings as plain data."""
+    return [{
+        'severity': finding.severity.name.lower(),
+        'kind': finding.kind.name.lower(),
+        'subject': finding.subject,
+        'text': finding.text,
+        'effect': finding.effect,
+    } for finding in findings]
 
 
 def _link(link: LinkDescription) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def exciting_motion(arm: Arm) -> ExcitingMotion:
     """
     robot = Robot.from_urdf(arm.urdf)
     joints = robot.joint_names
-    limits = {joint.name: joint.limits for joint in parse_urdf(arm.urdf).joints}
+    limits = {joint.name: joint.limits.usable for joint in parse_urdf(arm.urdf).joints}
     bounds = [JointBounds(*(
         getattr(limits[name], field) for field in ('lower', 'upper', 'velocity', 'effort')))
         for name in joints]
