@@ -57,6 +57,7 @@ from ros2_rnea.node.log_output import fill_standard_descriptors, unblocked_log
 from ros2_rnea.node.migration import Migration
 from ros2_rnea.node.models.configuration import Configuration
 from ros2_rnea.node.models.wanted_settings import WantedSettings
+from ros2_rnea.node.parameter_file import files_in, files_of_others, start_error
 from ros2_rnea.node.parameter_requests import Rules
 from ros2_rnea.node.process import (
     EndSignals,
@@ -786,7 +787,8 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     publication would raise.  Here the running callback finishes first.
     """
     fill_standard_descriptors()
-    if wants_help(sys.argv[1:] if args is None else args):
+    arguments = sys.argv[1:] if args is None else args
+    if wants_help(arguments):
         print(USAGE, end='')  # noqa: T201 (nothing where the output is closed)
         return
     sys.setswitchinterval(SWITCH_INTERVAL)
@@ -796,18 +798,28 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
         warning = shared_memory_warning(rclpy.get_rmw_implementation_identifier())
         if warning:  # before the middleware is started, because that may end the process
             get_logger('inverse_dynamics').warning(warning)
-        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         try:
-            _run_until(signals, create)
+            rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+        except RuntimeError as error:
+            raise SystemExit(f'inverse_dynamics: {start_error(error)}') from error
+        try:
+            _run_until(signals, create, files_in(arguments))
         except RneaError as error:
             raise SystemExit(f'inverse_dynamics: {error}') from error
         finally:
             rclpy.try_shutdown()
 
 
-def _run_until(signals: EndSignals, create: Callable[[], InverseDynamicsNode]) -> None:
-    """Run a node until a signal comes, and brake the arm; a second request ends that at once."""
+def _run_until(
+        signals: EndSignals, create: Callable[[], InverseDynamicsNode], files: list[str]) -> None:
+    """
+    Run a node until a signal comes, and brake the arm; a second request ends that at once.
+
+    :param files: with parameters, which may be for other nodes.
+    """
     node = create()
+    for warning in files_of_others(node.get_fully_qualified_name(), files):
+        node.get_logger().warning(warning)
     executor = make_executor(node.get_parameter('executor').value)
     signals.handle()  # again, because the events executor installs its own handlers
     executor.add_node(node)

@@ -15,17 +15,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-import re
 from typing import Any
 
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.regular_file import read_regular_file
+from ros2_rnea.node.parameter_file import by_node, is_of, PARAMETERS
 import yaml
-
-PARAMETERS = 'ros__parameters'
-"""The key below a node's name whose value are its parameters."""
 
 
 def read_parameters(path: Path, node: str) -> dict[str, Any]:
@@ -39,13 +36,13 @@ def read_parameters(path: Path, node: str) -> dict[str, Any]:
         content = yaml.safe_load(read_regular_file(path).decode())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ArgumentError(f'{path} cannot be read: {error}') from error
-    found = dict(_by_node(content, ''))
+    found = dict(by_node(content))
     if not found:
         raise ArgumentError(
             f'{path} is not a parameter file: it needs a node, below that {PARAMETERS}, and '
             'below that the parameters')
     values: dict[str, Any] = {}
-    matching = [pattern for pattern in found if _matches(pattern, node)]
+    matching = [pattern for pattern in found if is_of(pattern, node)]
     if not matching:
         raise ArgumentError(
             f'{path} has no parameters of the node {node!r}{did_you_mean(node, found)}; it has '
@@ -72,21 +69,3 @@ def is_set_for_joints(parameters: Mapping[str, Any], name: str) -> bool:
     nested = parameters.get(name)
     return any(nested.values() if isinstance(nested, Mapping) else ()) or any(
         value for key, value in parameters.items() if key.startswith(f'{name}.'))
-
-
-def _by_node(content: Any, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield names of nodes, which may be patterns, and their parameters."""
-    if not isinstance(content, Mapping):
-        return
-    for key, value in content.items():
-        if key == PARAMETERS and isinstance(value, Mapping):
-            yield name, value
-        else:
-            yield from _by_node(value, f'{name}/{str(key).strip("/")}')
-
-
-def _matches(pattern: str, node: str) -> bool:
-    """Return whether a name is that of a node; ``*`` is one part, ``**`` any number of them."""
-    parts = [{'*': '/[^/]+', '**': '(/[^/]+)*'}.get(part, '/' + re.escape(part))
-             for part in pattern.strip('/').split('/')]
-    return re.fullmatch(''.join(parts), node) is not None
