@@ -50,6 +50,12 @@ def ends_with_its_reader(main: Main) -> Main:
     return program
 
 
+def interrupted(name: str) -> int:
+    """Say that somebody has ended a program by Ctrl-C; return the exit code that a shell gives."""
+    print(f'\n{name}: interrupted', file=sys.stderr)
+    return 128 + signal.SIGINT
+
+
 def command(name: str, failed: int) -> Callable[[Main], Main]:
     """
     Return a decorator for a program that says its errors in one line, and shows no traceback.
@@ -69,6 +75,8 @@ def command(name: str, failed: int) -> Callable[[Main], Main]:
             except RneaError as error:
                 print(f'{name}: {printable_lines(str(error))}', file=sys.stderr)
                 return failed
+            except KeyboardInterrupt:
+                return interrupted(name)
             except BrokenPipeError:
                 raise
             except OSError as error:  # a full disk, a folder of somebody else

@@ -18,8 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 import sys
+
+from ros2_rnea.command_line.command import interrupted
 
 COMMANDS = {
     'check_model': 'masses, limits and gravity efforts of a URDF, and its suspicious values',
@@ -54,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words[:1] in (['--help'], ['-h']):
         print(_usage())
         return 0
+    if words[:1] == ['--version']:
+        print(f'ros2_rnea {_version()}')
+        return 0
     if not words:
         print(_usage(), file=sys.stderr)
         return FAILED
@@ -85,6 +91,8 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     package = PACKAGES.get(name, 'ros2_rnea.offline.commands')
     try:
         return import_module(f'{package}.{name}.__main__').main(arguments)
+    except KeyboardInterrupt:  # while it is imported
+        return interrupted(name)
     except ModuleNotFoundError as error:
         missing = (error.name or '').partition('.')[0]
         if missing in ('', 'ros2_rnea'):
@@ -100,8 +108,16 @@ def _remedy(package: str) -> str:
     return f"pip install '.[{EXTRAS.get(package, 'identify')}]' in a clone of the repository"
 
 
+def _version() -> str:
+    try:
+        return version('ros2_rnea')
+    except PackageNotFoundError:  # the sources alone
+        return 'of unknown version: it is not installed'
+
+
 def _usage() -> str:
     return '\n'.join([
         'usage: ros2_rnea COMMAND ...', '', 'Inverse dynamics for torque-controlled robots.', '',
         *(f'  {name:<14}{text}' for name, text in COMMANDS.items()), '',
-        'ros2_rnea COMMAND --help explains one.  The node is inverse_dynamics_node --help.'])
+        'ros2_rnea COMMAND --help explains one, ros2_rnea --version tells the version.',
+        'The node is inverse_dynamics_node --help.'])

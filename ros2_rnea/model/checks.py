@@ -161,8 +161,9 @@ def _check_axis(joint: JointDescription) -> None:
 
 
 def _check_limits(joint: JointDescription) -> None:
-    for what in ('lower', 'upper', 'velocity', 'effort'):
-        if isnan(getattr(joint.limits, what)):
+    limits = joint.limits
+    for what, value in {'lower': limits.lower, 'upper': limits.upper, **limits.sizes}.items():
+        if isnan(value):
             raise DescriptionError(
                 f'joint {joint.name!r} has the {what} limit nan; it must be a number')
 

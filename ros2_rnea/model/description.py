@@ -170,6 +170,7 @@ class JointLimits:
     """
     Bounds of one joint, in rad or m, rad/s or m/s, Nm or N; infinite where not given.
 
+    Acceleration and deceleration are per s^2, and jerk per s^3; URDF has them since 1.2.
     They are as they stand in the description, and may be none that a joint can have.
     """
 
@@ -177,6 +178,9 @@ class JointLimits:
     upper: float = inf
     velocity: float = inf
     effort: float = inf
+    acceleration: float = inf
+    deceleration: float = inf
+    jerk: float = inf
 
     @property
     def are_positions(self) -> bool:
@@ -189,8 +193,13 @@ class JointLimits:
         return JointLimits(
             self.lower if self.are_positions else -inf,
             self.upper if self.are_positions else inf,
-            self.velocity if self.velocity >= 0.0 else inf,
-            self.effort if self.effort >= 0.0 else inf)
+            **{name: size if size >= 0.0 else inf for name, size in self.sizes.items()})
+
+    @property
+    def sizes(self) -> dict[str, float]:
+        """Return all limits but those of the position, by name."""
+        return {name: getattr(self, name) for name in (
+            'velocity', 'effort', 'acceleration', 'deceleration', 'jerk')}
 
     def effort_defect(self, kind: JointType) -> str:
         """Return why the effort limit is not that of a joint's motor; empty: it may be."""

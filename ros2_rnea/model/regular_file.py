@@ -14,6 +14,8 @@
 """
 Files from outside: nothing else than a regular file is read, and only one of a bounded size.
 
+A pipe that this process already holds is another matter: who started it meant it to be read.
+
 A FIFO would keep its reader waiting for ever, and ``/dev/zero`` fills the memory.
 """
 
@@ -22,7 +24,9 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+import re
 import stat
+from typing import BinaryIO
 
 MIB = 1 << 20
 
@@ -43,6 +47,31 @@ def read_regular_file(path: Path | str, most: int = LARGEST_TEXT) -> bytes:
         _check(os.fstat(descriptor), path, most)
         content = file.read(most + 1)
     check_size(len(content), most)  # it may have grown
+    return content
+
+
+def open_pipe(path: Path | str) -> int | None:
+    """
+    Return the pipe that a path such as ``/dev/fd/63`` stands for, which a shell has opened.
+
+    A shell writes such a path for ``<(command)``.  A FIFO with a name of its own is none.
+
+    :raises OSError: where this process has no such file open.
+    """
+    found = re.fullmatch(r'/(?:dev|proc/self)/fd/([0-9]{1,9})', os.fspath(path))
+    descriptor = int(found.group(1)) if found else None
+    return descriptor if descriptor is not None and stat.S_ISFIFO(
+        os.fstat(descriptor).st_mode) else None
+
+
+def read_pipe(file: BinaryIO, most: int = LARGEST_TEXT) -> bytes:
+    """
+    Return what comes through an open pipe, until it ends.
+
+    :raises OSError: where that is more than ``most`` bytes, of which no more are read.
+    """
+    content = file.read(most + 1)
+    check_size(len(content), most)
     return content
 
 

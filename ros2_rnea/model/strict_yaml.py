@@ -82,6 +82,11 @@ class Value:
         return next((node.value for key_node, node in pairs
                      if (key_node.value, node.id) == (key, 'scalar')), None)
 
+    def has(self, key: str) -> bool:
+        """Return whether the value is a mapping with a key."""
+        return self._is('mapping') and any(
+            key_node.value == key for key_node, _ in self.node.value)
+
     def items(self) -> list[Value]:
         """Return the values of a list."""
         if not self._is('sequence'):

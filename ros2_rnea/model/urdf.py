@@ -82,7 +82,12 @@ def read_urdf(text: str) -> tuple[RobotDescription, list[str]]:
     errors: list[str] = []
     needed = _checked_copy(root, URDF, URDF.tag, errors)
     needed.attrib.setdefault('name', 'unknown')  # an error, but not to those that show the rest
+    newer = {joint.get('name'): {name: float(limit.attrib.pop(name)) for name in OF_URDF_1_2}
+             for joint in needed.findall(JOINT.tag) for limit in joint.findall(LIMIT.tag)}
     description = _describe(_parse_with_ros(needed))
+    description = replace(description, joints=tuple(
+        replace(joint, limits=replace(joint.limits, **newer[joint.name]))
+        for joint in description.joints))
     description = replace(description, open_loops=tuple(_open_loops(root)))
     if not errors:  # which would be followed by others
         description = _with_springs(description, root, errors)
@@ -105,8 +110,8 @@ def unusable(text: str) -> Iterator[tuple[str, str]]:
     """
     Find values of joints that other parsers of ROS refuse and dynamics does not need.
 
-    These are whatever is wrong with the axis, limits, friction or mimic of a fixed joint, and
-    limits that are infinite.
+    These are whatever is wrong with the axis, limits, friction or mimic of a fixed joint, limits
+    that are infinite, and what is no number among those of URDF 1.2.
 
     :param text: a URDF that :func:`read_urdf` accepts.
     :return: the joint, and what is wrong.
@@ -126,6 +131,9 @@ def unusable(text: str) -> Iterator[tuple[str, str]]:
                 if _INFINITE.fullmatch(value.strip()):
                     yield where, (f'its <limit> has {name}={value!r}, which other ROS parsers '
                                   'refuse: write a number')
+                elif name in OF_URDF_1_2 and name in limit.attrib and not BOUND.accepts(value):
+                    yield where, f'its <limit> has {name}={value!r}, which counts as none: ' \
+                                 'write a number'
 
 
 # ---- What is read of URDF, http://wiki.ros.org/urdf/XML -------------------------------------
@@ -229,11 +237,15 @@ ORIGIN = Element('origin', OPTIONAL, {
 VERSIONS = ('1', '1.0', '1.1', '1.2')
 """The versions of URDF whose elements are known here."""
 
+OF_URDF_1_2 = ('acceleration', 'deceleration', 'jerk')
+"""Limits that urdf_parser_py does not know."""
+
 LIMIT = Element('limit', OPTIONAL, {
     'lower': BOUND.default('-inf'),
     'upper': BOUND.default('inf'),
     'velocity': BOUND.default('inf'),
     'effort': BOUND.default('inf'),
+    **dict.fromkeys(OF_URDF_1_2, BOUND.default('inf')),
 }, absent='<limit/>')
 
 MOTION = (
@@ -360,6 +372,8 @@ def _checked_attributes(
             raise _xacro_error(f'{where} has {name}={_clip(text)!r}')
         elif attribute.accepts(text):
             checked[name] = text
+        elif name in OF_URDF_1_2:  # other parsers do not look at it
+            checked[name] = 'inf'
         else:
             errors.append(f'{where} has {name}={_clip(text)!r}: {attribute.needed}')
     quaternion = checked.pop('quat_xyzw', '')

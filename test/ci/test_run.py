@@ -70,10 +70,24 @@ def test_alone_it_says_what_there_is(clone: Path, arguments: tuple[str, ...]):
     assert not (clone / '.venv').exists()
 
 
-def test_unknown_command_is_refused_with_the_usage(clone: Path):
+def test_unknown_command_is_refused_in_one_line(clone: Path):
     result = run(clone, 'dance')
-    assert result.returncode == 2
-    assert './run demo' in result.stderr
+    assert (result.returncode, result.stdout) == (2, '')
+    assert result.stderr == "run: there is no command 'dance': ./run help lists all\n"
+
+
+@pytest.mark.parametrize('builds', [True, False])
+def test_the_documentation_is_said_to_be_where_it_is(tmp_path: Path, builds: bool):
+    """With a Python that builds nothing, or fails, and the functions of the script alone."""
+    functions = (ROOT / 'run').read_text(encoding='utf-8').removesuffix('main "$@"\n')
+    (tmp_path / 'run').write_text(f'{functions}build_docs\n', encoding='utf-8')
+    (tmp_path / '.venv' / 'bin').mkdir(parents=True)
+    python = tmp_path / '.venv' / 'bin' / 'python'
+    python.symlink_to(shutil.which('true' if builds else 'false'))
+    done = subprocess.run(
+        ['bash', str(tmp_path / 'run')], capture_output=True, text=True, check=False)
+    said = f'The documentation is in {tmp_path}/out/docs/index.html\n'
+    assert (done.returncode, done.stderr) == ((0, said) if builds else (1, ''))
 
 
 def test_a_parameter_file_that_is_not_there_is_refused(clone: Path):

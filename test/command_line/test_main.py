@@ -50,6 +50,29 @@ def test_each_command_is_one(name, capsys):
     assert capsys.readouterr().out.startswith(f'usage: ros2_rnea {name} ')
 
 
+@pytest.mark.parametrize('installed, said', [
+    ('1.2.3', 'ros2_rnea 1.2.3\n'), (None, 'ros2_rnea of unknown version: it is not installed\n')])
+def test_it_tells_its_version(installed, said, monkeypatch, capsys):
+    def version(name):
+        assert name == 'ros2_rnea'
+        if installed is None:
+            raise program.PackageNotFoundError(name)
+        return installed
+
+    monkeypatch.setattr(program, 'version', version)
+    assert main(['--version']) == 0
+    assert capsys.readouterr().out == said
+
+
+def test_an_interruption_while_a_command_is_imported_is_one_line(monkeypatch, capsys):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, 'import_module', interrupt)
+    assert main(['report']) == 130
+    assert capsys.readouterr().err == '\nreport: interrupted\n'
+
+
 @pytest.mark.parametrize('name', ['check_model', 'check-model'])
 def test_it_runs_a_command_with_its_arguments(name, arm, capsys):
     assert main([name, arm]) == 0

@@ -35,7 +35,7 @@ from ros2_rnea.model.description import (
     Pose,
     RobotDescription,
 )
-from ros2_rnea.model.urdf import parse_urdf, read_urdf, unusable
+from ros2_rnea.model.urdf import parse_urdf, read_urdf, unread, unusable
 from ros2_rnea.spatial import rotation_from_rpy
 from scipy.spatial.transform import Rotation
 from urdf_parser_py import urdf
@@ -296,6 +296,21 @@ def test_only_plain_finite_numbers_are_numbers(old, where, value):
 def test_only_three_plain_finite_numbers_are_a_vector(old, where, value):
     message = message_of(arm_with(old, f'{old[:3]}="{value}"'))
     assert f'{where}{value!r}: three finite decimal numbers are needed' in message
+
+
+def test_the_limits_of_urdf_1_2_are_read():
+    text = arm_with(SHOULDER_LIMIT, SHOULDER_LIMIT.replace(
+        '/>', ' acceleration="4" deceleration="3.5" jerk="20"/>'))
+    description = parse_urdf(text)
+    plain = parse_urdf(fixture_text('arm'))
+    assert description.joints[0].limits == replace(
+        plain.joints[0].limits, acceleration=4.0, deceleration=3.5, jerk=20.0)
+    assert description.joints[1:] == plain.joints[1:]
+    assert list(unread(text)) == []
+    wrong = text.replace('jerk="20"', 'jerk="soft"')
+    assert parse_urdf(wrong).joints[0].limits == replace(description.joints[0].limits, jerk=inf)
+    assert list(unusable(wrong)) == [(
+        "joint 'shoulder'", "its <limit> has jerk='soft', which counts as none: write a number")]
 
 
 @pytest.mark.parametrize('lower, upper', [

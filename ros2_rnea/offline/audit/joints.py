@@ -107,10 +107,11 @@ def _effort_and_velocity(subject: str, joint: JointDescription) -> Iterator[Find
             Kind.HUGE_EFFORT_LIMIT, subject,
             f'its effort limit is {joint.limits.effort_defect(joint.type)}, which is more likely '
             'a placeholder than that of a motor, so that its efforts would not be clamped')
-    if velocity < 0.0:
-        yield Finding(
-            Kind.UNUSABLE, subject,
-            f'its velocity limit is {velocity:g}, which counts as none: write a number above 0')
+    for what, size in joint.limits.sizes.items():
+        if size < 0.0 and what != 'effort':
+            yield Finding(
+                Kind.UNUSABLE, subject,
+                f'its {what} limit is {size:g}, which counts as none: write a number above 0')
     if velocity == 0.0:
         yield Finding(
             Kind.ZERO_VELOCITY_LIMIT, subject,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import TrajectoryError
+from ros2_rnea.errors import did_you_mean, TrajectoryError
 from ros2_rnea.robots.joint_index_map import JointIndexMap, single_joints
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.robots.sent_terms import Terms
@@ -43,6 +43,20 @@ class Samples(NamedTuple):
     qdd: Array
     effort: Array
     sent: Array
+
+
+def _unknown_position(robot: Robot, names: Sequence[str], missing: Sequence[str]) -> str:
+    """Say of which joint the position is missing, or which name of a trajectory is misspelt."""
+    said = (f'the position of joint {missing[0]!r} is not known: it is not in the trajectory, not '
+            'measured and not assumed; give its position')
+    for name in names:
+        if name not in robot.joint_names and name not in robot.tree.mimics:
+            stranger = f'the trajectory names {name!r}, which {robot.name!r} does not have'
+            hint = did_you_mean(name, missing)
+            if hint:
+                return stranger + hint
+            said = f'{said}; {stranger}'
+    return said
 
 
 class EffortAlong:
@@ -72,9 +86,7 @@ class EffortAlong:
         whole = JointIndexMap(robot, moving, fixed_positions)
         missing = whole.unknown(np.zeros(len(moving)))
         if missing:
-            raise TrajectoryError(
-                f'the position of joint {missing[0]!r} is not known: it is not in the trajectory, '
-                'not measured and not assumed; give its position')
+            raise TrajectoryError(_unknown_position(robot, trajectory.joint_names, missing))
         self.robot = robot
         self.trajectory = trajectory
         self._left_out = terms.left_out

@@ -133,7 +133,9 @@ def described_limits(robot: Robot) -> dict[str, MotionLimits]:
     for name in single_joints(robot):
         body = joint_body(robot, name)
         bounds = (body.limits.lower, body.limits.upper) if body.type.is_bounded else (-inf, inf)
-        limits[name] = MotionLimits(*bounds, body.limits.velocity)
+        limits[name] = MotionLimits(
+            *bounds, body.limits.velocity,
+            min(body.limits.acceleration, body.limits.deceleration), body.limits.jerk)
     return limits
 
 

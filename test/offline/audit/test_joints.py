@@ -83,6 +83,7 @@ def test_the_limit_that_is_missing_is_named(limits, words):
         'lower limit is 2.5 and its upper one -2.5', 'both count as none: swap them']),
     (JointLimits(-1.0, 1.0, -1.0, 300.0), 'UNUSABLE', [
         'velocity limit is -1', 'write a number above 0']),
+    (JointLimits(-1.0, 1.0, 1.0, 300.0, jerk=-2.0), 'UNUSABLE', ['jerk limit is -2']),
     (JointLimits(-1.0, 1.0, 1.0, -3.0), 'NO_EFFORT_LIMIT', ['the effort limit -3, which is none']),
 ])
 def test_a_limit_that_cannot_be_one_is_shown_with_what_would_do(limits, kind, words):

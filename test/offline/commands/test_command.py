@@ -13,14 +13,20 @@
 # limitations under the License.
 """What all commands do: errors, and output that is cut, as in ``check_model arm.urdf | head``."""
 
+from multiprocessing import active_children
 import os
 from pathlib import Path
+import signal
 import subprocess
 import sys
+from time import sleep
 
+from default_signals import default_signals
+from patience import until
 import pytest
 from ros2_rnea.command_line.command import command, ends_with_its_reader, INTERNAL_ERROR
 from ros2_rnea.errors import RneaError
+from ros2_rnea.offline.commands.identify import __main__ as identify_main
 from small_robots import ARM
 
 
@@ -62,6 +68,50 @@ def test_a_defect_of_the_program_has_an_exit_code_of_its_own(capsys: pytest.Capt
     said = capsys.readouterr().err
     assert said.startswith('try: internal error, a defect of this program: ZeroDivisionError: ')
     assert 'test_command.py, line ' in said and said.count('\n') == 1
+
+
+def test_ctrl_c_is_one_line_and_the_exit_code_of_a_shell(capsys: pytest.CaptureFixture):
+    @command('try', 2)
+    def program(arguments=None):
+        raise KeyboardInterrupt
+    assert program([]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == '\ntry: interrupted\n'
+
+
+@pytest.mark.parametrize('name', ['compile', 'excite', 'identify'])
+def test_a_command_that_is_interrupted_shows_no_traceback(name: str):
+    """It is waiting for its description when Ctrl-C comes: it has read more than a pipe holds."""
+    pytest.importorskip('rich')
+    arguments = {'compile': ['-'], 'excite': ['--urdf', '-'],
+                 'identify': ['none.csv', '--urdf', '-']}[name]
+    process = subprocess.Popen(
+        [sys.executable, '-m', f'ros2_rnea.offline.commands.{name}', *arguments],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default_signals)
+    process.stdin.write(b' ' * (1 << 20))
+    process.stdin.flush()
+    state = Path(f'/proc/{process.pid}/stat')
+    until(lambda: state.read_text().rpartition(')')[2].split()[0] == 'S')  # it sleeps in read()
+    process.send_signal(signal.SIGINT)
+    assert process.stderr.read().decode() == f'\n{name}: interrupted\n'
+    assert process.wait() == 130
+    process.stdin.close()
+
+
+def test_interrupted_workers_end_at_once_and_say_nothing(capfd: pytest.CaptureFixture):
+    """Ctrl-C in a terminal reaches every process, and these have two minutes of work."""
+    with pytest.raises(KeyboardInterrupt), identify_main._executor(2) as executor:
+        workers = active_children()
+        assert len(workers) == 2
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGINT)
+        assert executor.submit(abs, -3).result() == 3
+        for _ in range(2):
+            executor.submit(sleep, 120.0)
+        raise KeyboardInterrupt
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == -signal.SIGTERM
+    assert capfd.readouterr().err == ''
 
 
 def test_a_full_disk_is_no_defect(capsys: pytest.CaptureFixture):

@@ -13,8 +13,10 @@
 # limitations under the License.
 """Only regular files of a bounded size are read; what is read for ever is refused at once."""
 
+from contextlib import suppress
 import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from ros2_rnea.errors import RneaError
@@ -108,6 +110,46 @@ def test_the_standard_input_has_the_same_bound(monkeypatch):
         monkeypatch.setattr(source, 'LARGEST_TEXT', MIB)
         with pytest.raises(RneaError, match=f'at most {MIB} are read'):
             source.read_source('-')
+
+
+@pytest.fixture
+def piped():
+    """Return a function that gives the path, as a shell writes it, of a pipe with a content."""
+    ends = []
+
+    def make(content: bytes, folder: str) -> str:
+        reader, writer = os.pipe()
+        ends.append(reader)
+        Thread(target=pour, args=(content, writer), daemon=True).start()
+        return f'{folder}/{reader}'
+
+    yield make
+    for reader in ends:
+        os.close(reader)
+
+
+def pour(content: bytes, writer: int) -> None:
+    with suppress(BrokenPipeError), open(writer, 'wb') as file:
+        file.write(content)
+
+
+@pytest.mark.parametrize('folder', ['/dev/fd', '/proc/self/fd'])
+def test_a_pipe_of_a_shell_is_read_to_its_end(piped, folder):
+    text = ARM + ' ' * (1 << 18)  # more than a pipe holds
+    assert source.read_source(piped(text.encode(), folder)) == text
+
+
+def test_a_pipe_of_a_shell_has_the_same_bound(piped, monkeypatch):
+    monkeypatch.setattr(source, 'LARGEST_TEXT', MIB)
+    with pytest.raises(RneaError, match=f'at most {MIB} are read'):
+        source.read_source(piped(bytes(2 * MIB), '/dev/fd'))
+
+
+def test_what_else_a_process_has_open_is_no_pipe():
+    with open('/dev/zero', 'rb') as zeros, pytest.raises(RneaError, match=NO_FILE):
+        source.read_source(f'/dev/fd/{zeros.fileno()}')
+    with pytest.raises(RneaError, match='cannot be read'):
+        source.read_source('/dev/fd/987654')
 
 
 def test_a_chain_of_too_many_links_is_refused(tmp_path, capsys, monkeypatch):

@@ -210,6 +210,15 @@ def test_limits_of_acceleration_and_jerk_are_those_of_moveit(fill):
     assert 'No limits of acceleration and jerk are known (--limits).' in fill('--dry-run')[1]
 
 
+def test_limits_of_acceleration_and_jerk_may_be_in_the_description(fill):
+    urdf = ARM.replace('effort="40.0"', 'effort="40.0" acceleration="9" deceleration="1" jerk="5"')
+    code, out, _ = fill('--dry-run', urdf=urdf)
+    assert code == 1
+    assert re.search(r'the acceleration of elbow is -?2.667 at \S+ s, its limit is 1', out)
+    assert re.search(r'the jerk of elbow is \S+ at \S+ s, its limit is 5', out)
+    assert 'are known (--limits)' not in out
+
+
 @pytest.mark.parametrize('change, message', [
     (('elbow:', 'elbo:'), "unknown key 'elbo' (line 3); did you mean 'elbow'"),
     (('max_velocity: 0.5', 'max_velocity: -1'), '0 or more is needed'),
@@ -274,6 +283,15 @@ def test_the_fastest_timing_keeps_given_limits_of_acceleration(fill):
         'joint_limits: {elbow: {has_acceleration_limits: true, max_acceleration: 5.0}}',
         encoding='utf-8')
     code, out, _ = fill('--retime', '--dry-run', '--limits', 'l.yaml')
+    assert code == 0
+    line = [line for line in out.splitlines() if line.startswith('elbow')][1]
+    assert line.split()[-4:] == ['5', '5', '100', '%']
+
+
+def test_the_fastest_timing_keeps_the_limit_of_deceleration_in_the_description(fill):
+    pytest.importorskip('toppra')
+    urdf = ARM.replace('effort="40.0"', 'effort="40.0" acceleration="9" deceleration="5"')
+    code, out, _ = fill('--retime', '--dry-run', urdf=urdf)
     assert code == 0
     line = [line for line in out.splitlines() if line.startswith('elbow')][1]
     assert line.split()[-4:] == ['5', '5', '100', '%']
@@ -357,7 +375,13 @@ def test_the_tolerance_is_in_percent(fill):
     (['--arm-gravity', '0', '0', '-9'], SWING, 'the whole gravity is sent'),
     (['--arm', 'franka', '--gravity', '0', '0', '9.81'], SWING, 'it needs arm_gravity'),
     ([], SWING + 'more: 1\n', "unknown key 'more'"),
-    ([], SWING.replace('elbow', 'elbo'), "position of joint 'elbow' is not known"),
+    ([], SWING.replace('elbow', 'elbo'),
+     "the trajectory names 'elbo', which 'arm' does not have; did you mean 'elbow'?"),
+    ([], SWING.replace('elbow', 'wrist'), "position of joint 'elbow' is not known"),
+    ([], SWING.replace('elbow', 'wrist'), "; the trajectory names 'wrist', which 'arm' does not"),
+    (['--start', 'elbo=1'], SWING, "--start names 'elbo', which 'arm' does not have; did you"),
+    (['--start', 'wrist=1'], SWING, "--start names 'wrist', which 'arm' does not have"),
+    (['--controller-joints', 'shoulder', 'elbo'], SWING, "--controller-joints names 'elbo'"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)
 def test_what_cannot_be_done_is_one_line(fill, options, trajectory, message):
     code, _, error = fill(*options, trajectory=trajectory)

@@ -85,6 +85,40 @@ def test_yaml_is_read_as_ros2_topic_echo_prints_it(tmp_path):
     assert start.positions == {}
 
 
+INNER = '\n'.join(f'    {line}' for line in ECHOED.removesuffix('---\n').splitlines())
+DISPLAYED = f"""\
+model_id: arm
+trajectory:
+- joint_trajectory:
+{INNER}
+  multi_dof_joint_trajectory:
+    joint_names: []
+    points: []
+trajectory_start:
+  joint_state:
+    header: {{stamp: {{sec: 3, nanosec: 0}}, frame_id: world}}
+    name: [shoulder, elbow.left, grip]
+    position: [0.0, -0.5, 0.25]
+    velocity: [0.0, 0.0, 0.5]
+    effort: []
+  multi_dof_joint_state: {{joint_names: [], transforms: []}}
+  attached_collision_objects: []
+  is_diff: false
+---
+"""
+
+
+def test_yaml_is_read_as_moveit_displays_it(tmp_path):
+    alone = read(tmp_path, ECHOED, 'swing.yaml')
+    found = read(tmp_path, DISPLAYED, 'displayed.yaml')
+    assert as_lists(found.plan) == as_lists(alone.plan)
+    assert (found.plan.joint_names, found.plan.efforts) == (NAMES, alone.plan.efforts)
+    assert found.start.positions == {'shoulder': (0.0,), 'elbow.left': (-0.5,), 'grip': (0.25,)}
+    assert found.start.velocities['grip'] == 0.5
+    planned = f'joint_trajectory:\n{INNER}'
+    assert as_lists(read(tmp_path, planned, 'planned.yaml').plan) == as_lists(alone.plan)
+
+
 def test_a_stamp_is_remarked_on(tmp_path):
     found = read(tmp_path, ECHOED.replace('sec: 0', 'sec: 12', 1), 'swing.yml')
     assert found.remarks[0].startswith('its stamp, 12.000 s, is left out')
@@ -145,6 +179,9 @@ def test_csv_leaves_out_what_no_point_has():
     ('a.yaml', 'joint_names: [a]', "has no key 'points'"),
     ('a.yaml', 'joint_names: [a]\npoints: [{position: [1]}]', "did you mean 'positions'"),
     ('a.yaml', ECHOED.replace('1e-3', 'x'), "point 1 of a.yaml key 'positions' is x"),
+    ('a.yaml', 'trajectory: []', 'a.yaml has 0 trajectories; it needs one'),
+    ('a.yaml', DISPLAYED.replace('joint_names:', 'joints:'), "has the unknown key 'joints'"),
+    ('a.yaml', DISPLAYED.replace('model_id', 'model'), "has the unknown key 'model'"),
     ('a.yaml', ECHOED.replace('sec: 2', 'sec: two'), 'time_from_start sec'),
 ])
 def test_what_is_no_trajectory_is_refused_with_its_place(tmp_path, name, text, message):

@@ -232,6 +232,15 @@ def test_limits_are_those_of_the_description_unless_others_are_told():
     assert limits['turn'] == MotionLimits(velocity=2.0)  # it turns without end
 
 
+def test_limits_of_urdf_1_2_are_used():
+    """A motion has one limit of acceleration: the smaller one of both directions of time."""
+    text = ARM_WITH_GRIPPER.replace(
+        '<limit', '<limit acceleration="4" deceleration="3" jerk="20"')
+    limits = described_limits(Robot.from_urdf(text))
+    assert {limit[3:] for limit in limits.values()} == {(3.0, 20.0)}
+    assert described_limits(Robot.from_urdf(ARM_WITH_GRIPPER))['elbow'][3:] == (np.inf, np.inf)
+
+
 def test_joints_that_are_not_filled_count_as_well():
     model = Robot.from_urdf(ARM_WITH_GRIPPER)
     names = ('shoulder', 'elbow', 'grip')

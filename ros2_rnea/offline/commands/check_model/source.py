@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 from ros2_rnea.errors import RneaError
-from ros2_rnea.model.regular_file import check_size, LARGEST_TEXT, read_regular_file
+from ros2_rnea.model.regular_file import LARGEST_TEXT, open_pipe, read_pipe, read_regular_file
 
 
 class SourceError(RneaError):
@@ -50,7 +50,8 @@ def read_document(name: str, mappings: Sequence[str] = ()) -> bytes:
     """
     Return the content of a URDF file as it is, or of a xacro file once it is expanded.
 
-    :param name: a file; ``-`` is the standard input; one that ends in ``.xacro`` is expanded.
+    :param name: a file; ``-`` is the standard input, and ``/dev/fd/63`` a pipe of a shell; one
+        that ends in ``.xacro`` is expanded.
     :param mappings: arguments for xacro, as ``name:=value``.
     :raises SourceError: if the file cannot be read or expanded.
     """
@@ -58,7 +59,7 @@ def read_document(name: str, mappings: Sequence[str] = ()) -> bytes:
     if mappings and not is_xacro:
         raise SourceError(f'{name} is not a .xacro file, so it accepts no argument {mappings[0]}')
     try:
-        content = _standard_input() if name == '-' else read_regular_file(name)
+        content = _content(name)
     except OSError as error:
         raise SourceError(f'{name} cannot be read: {error}') from error
     document = _expand(name, mappings).encode() if is_xacro else content
@@ -68,10 +69,14 @@ def read_document(name: str, mappings: Sequence[str] = ()) -> bytes:
     return document
 
 
-def _standard_input() -> bytes:
-    content = sys.stdin.buffer.read(LARGEST_TEXT + 1)
-    check_size(len(content), LARGEST_TEXT)
-    return content
+def _content(name: str) -> bytes:
+    if name == '-':
+        return read_pipe(sys.stdin.buffer, LARGEST_TEXT)
+    pipe = open_pipe(name)
+    if pipe is None:
+        return read_regular_file(name)
+    with open(pipe, 'rb', closefd=False) as file:
+        return read_pipe(file, LARGEST_TEXT)
 
 
 def _expand(name: str, mappings: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ import sys
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
 from ros2_rnea.control.settings import Settings
+from ros2_rnea.errors import did_you_mean
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory, write_trajectory
 from ros2_rnea.offline.commands.fill_efforts.found import FileError, Found
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = PrintableConsole(highlight=False)
     robot = robot_of(read_source(options.urdf, options.mappings), options)
     found = _with_all_joints(
-        read_trajectory(options.file, options.topic, options.message), options)
+        robot, read_trajectory(options.file, options.topic, options.message), options)
     limits = read_limits(options.limits, robot)
     given = _checked(robot, found.plan, found, limits, options)
     result = _retimed(robot, given, found, limits, options) if options.retime else given
@@ -79,8 +80,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.OVER_A_LIMIT if result.report.first_break else ExitCode.WITHIN_LIMITS
 
 
-def _with_all_joints(found: Found, options: argparse.Namespace) -> Found:
+def _with_all_joints(robot: Robot, found: Found, options: argparse.Namespace) -> Found:
     """Add the joints of the controller that the trajectory omits, at rest where they start."""
+    known = [*robot.joint_names, *robot.tree.mimics, *found.plan.joint_names]
+    for option, names in (('--controller-joints', options.controller_joints),
+                          ('--start', dict(options.start))):
+        for name in names:
+            hint = did_you_mean(name, known)
+            if name not in known and (hint or option == '--start'):
+                raise FileError(
+                    f'{option} names {name!r}, which {robot.name!r} does not have{hint}')
+        known += names  # of which --start may give the positions
     positions = {**found.start.positions, **dict(options.start)}
     omitted = [name for name in options.controller_joints if name not in found.plan.joint_names]
     for name in omitted:
@@ -173,7 +183,8 @@ motion does not change: new points lie on its splines.  Joints that are not sele
 those of a gripper, keep their efforts.""",
         epilog="""\
 files that hold a trajectory:
-  .yaml  a JointTrajectory as `ros2 topic echo --once` prints it and
+  .yaml  a JointTrajectory, or a DisplayTrajectory of MoveIt, as `ros2 topic echo --once
+         --full-length` prints it; as JointTrajectory,
          `ros2 topic pub --once TOPIC TYPE "$(cat FILE)"` takes it:
              joint_names: [shoulder, elbow]
              points:
@@ -186,8 +197,9 @@ files that hold a trajectory:
   a bag  the folder of a rosbag2, or a .mcap or .db3 file in it; needs `pip install rosbags`.
          Its joint states before the trajectory are used as the start of the motion.
 
-limits: those of effort, position and velocity are in the URDF.  --limits takes a joint_limits.yaml
-of MoveIt, whose values are used instead, and which has acceleration and jerk, too:
+limits: those of effort, position and velocity are in the URDF, and since URDF 1.2 those of
+acceleration, deceleration and jerk.  --limits takes a joint_limits.yaml of MoveIt, whose values
+are used instead:
              joint_limits:
                shoulder: {has_velocity_limits: true, max_velocity: 1.5,
                           has_acceleration_limits: true, max_acceleration: 5.0}

@@ -20,8 +20,13 @@ import json
 
 from ros2_rnea.errors import printable
 from ros2_rnea.model.strict_yaml import read_yaml, Value
-from ros2_rnea.offline.commands.fill_efforts.found import check_points, Found, stamp_remarks
-from ros2_rnea.offline.filling.effort_filler import FilledPoint, Plan
+from ros2_rnea.offline.commands.fill_efforts.found import (
+    check_points,
+    FileError,
+    Found,
+    stamp_remarks,
+)
+from ros2_rnea.offline.filling.effort_filler import FilledPoint, Plan, Start
 from ros2_rnea.trajectories.trajectory import Waypoint
 
 _FIELDS = ('positions', 'velocities', 'accelerations')
@@ -29,13 +34,24 @@ _FIELDS = ('positions', 'velocities', 'accelerations')
 
 def parse(text: str, name: str) -> Found:
     """
-    Return the JointTrajectory in a text.
+    Return the JointTrajectory in a text: alone, or in a message of MoveIt around it.
 
     :param name: of the file, for messages.
     :raises RneaError: naming the key and line that do not fit, or where it has too many points.
     """
     check_points(text.count('time_from_start'), name)
     document = read_yaml(text.rstrip().removesuffix('---'), name)
+    start = Start()
+    if document.has('trajectory'):  # DisplayTrajectory
+        message = document.by_key(['trajectory'], ['model_id', 'trajectory_start'])
+        start = _start(message['trajectory_start']) if 'trajectory_start' in message else start
+        trajectories = message['trajectory'].items()
+        if len(trajectories) != 1:
+            raise FileError(f'{name} has {len(trajectories)} trajectories; it needs one')
+        document = trajectories[0]
+    if document.has('joint_trajectory'):  # RobotTrajectory
+        document = document.by_key(
+            ['joint_trajectory'], ['multi_dof_joint_trajectory'])['joint_trajectory'].of(name)
     values = document.by_key(['joint_names', 'points'], ['header'])
     joint_names = [item.name() for item in values['joint_names'].items()]
     waypoints, efforts = [], []
@@ -47,7 +63,19 @@ def parse(text: str, name: str) -> Found:
             _seconds(point['time_from_start']), *(numbers.get(field, ()) for field in _FIELDS)))
         efforts.append(numbers.get('effort', ()))
     return Found(
-        Plan(joint_names, waypoints, efforts if any(efforts) else ()), remarks=_remarks(values))
+        Plan(joint_names, waypoints, efforts if any(efforts) else ()), start, _remarks(values))
+
+
+def _start(state: Value) -> Start:
+    """Return the joint state of a RobotState of MoveIt."""
+    parts = state.by_key(
+        ['joint_state'], ['multi_dof_joint_state', 'attached_collision_objects', 'is_diff'])
+    joints = parts['joint_state'].by_key(['name', 'position'], ['header', 'velocity', 'effort'])
+    names = [item.name() for item in joints['name'].items()]
+    positions = _numbers(joints['position'])
+    velocities = _numbers(joints['velocity']) if 'velocity' in joints else ()
+    return Start({name: (position,) for name, position in zip(names, positions)},
+                 dict(zip(names, velocities)))
 
 
 def _numbers(value: Value) -> tuple[float, ...]:

@@ -16,13 +16,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import IntEnum
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
+import signal
 import sys
 
 import numpy as np
@@ -104,10 +105,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.DOUBTFUL if found else ExitCode.BETTER
 
 
-def _executor(workers: int) -> AbstractContextManager[Executor | None]:
-    """Return what reduces the recordings: worker processes, or nothing for this process alone."""
-    return nullcontext() if workers == 1 else ProcessPoolExecutor(
-        workers, mp_context=get_context('spawn'))  # BLAS has threads, which no fork may copy
+@contextmanager
+def _executor(workers: int) -> Iterator[Executor | None]:
+    """Yield what reduces the recordings: worker processes, or nothing for this process alone."""
+    if workers == 1:
+        yield None
+        return
+    # BLAS has threads, which no fork may copy.
+    with ProcessPoolExecutor(workers, mp_context=get_context('spawn')) as executor:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        for _ in range(workers):  # each starts one, which never sees Ctrl-C: this process ends it
+            executor.submit(int)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        try:
+            yield executor
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():
+                worker.terminate()
+            raise
 
 
 def _check_payloads(options: argparse.Namespace, unknowns: Unknowns) -> None:
