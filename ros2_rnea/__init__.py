@@ -30,6 +30,7 @@ that on, with the demo.  Each uses only what stands to its right.
 from ros2_rnea.dynamics.wrenches import WORLD, Wrench
 from ros2_rnea.errors import ArgumentError, DescriptionError, RneaError, TrajectoryError
 from ros2_rnea.kernels.engines import Engine
+from ros2_rnea.model.description import Inertial
 from ros2_rnea.model.loops import Loop
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.closed_chain import ClosedChain
@@ -43,10 +44,14 @@ __all__ = [
     'DescriptionError',
     'EffortTerms',
     'Engine',
+    'Inertial',
     'Loop',
     'RneaError',
     'Robot',
     'TrajectoryError',
     'WORLD',
     'Wrench',
+    '__version__',
 ]
+
+__version__ = '0.1.0'

@@ -63,6 +63,11 @@ class MessageError(RneaError):
     """A message cannot be used; what it would have replaced remains in use."""
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things in words: ``1 joint``, ``2 joints``."""
+    return f'{count} {noun}' if count == 1 else f'{count} {noun}s'
+
+
 LONGEST_TEXT = 1000
 """More characters of a text about something that came from outside are not shown."""
 

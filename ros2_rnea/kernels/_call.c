@@ -661,6 +661,14 @@ kernel_call_reduce(PyObject *object, PyObject *Py_UNUSED(ignored))
     return is_cleared(self) ? NULL : PyObject_CallMethod(self->general, "__reduce__", NULL);
 }
 
+/* Return the call itself: it is bound already.  What has __get__ is a routine to help(), which
+   then shows the signature. */
+static PyObject *
+kernel_call_get(PyObject *self, PyObject *Py_UNUSED(object), PyObject *Py_UNUSED(type))
+{
+    return Py_NewRef(self);
+}
+
 static PyMethodDef kernel_call_methods[] = {
     {"__reduce__", kernel_call_reduce, METH_NOARGS, "Pickle and copy as the general function."},
     {NULL, NULL, 0, NULL},
@@ -682,6 +690,7 @@ static PyType_Slot kernel_call_slots[] = {
     {Py_tp_doc, "See ros2_rnea.kernels.call.PythonKernelCall, the same class in Python."},
     {Py_tp_new, kernel_call_new},
     {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_descr_get, kernel_call_get},
     {Py_tp_traverse, kernel_call_traverse},
     {Py_tp_clear, kernel_call_clear},
     {Py_tp_dealloc, kernel_call_dealloc},

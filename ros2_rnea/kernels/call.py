@@ -123,6 +123,10 @@ class PythonKernelCall:
         result = None if given is None else self._computed(given)
         return self._general(*arguments, **named) if result is None else result
 
+    def __get__(self, robot: object, owner: object = None) -> PythonKernelCall:
+        """Return the call, which is bound already; help() takes what has this for a routine."""
+        return self
+
     def __reduce__(self) -> Any:
         """Pickle and copy as the general function, which finds its robot's method again."""
         return self._general.__reduce__()

@@ -20,13 +20,20 @@ code.  It may still be nonsense; :func:`ros2_rnea.model.checks.check_description
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf, isfinite, isinf
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from ros2_rnea.errors import ArgumentError
 
 Triple = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
+
+_SYMMETRY = 1e-6
+"""Share of the largest moment by which products of inertia may differ: matrices are rounded."""
 
 
 class _Traits(NamedTuple):
@@ -129,18 +136,69 @@ class Pose:
     rpy: Triple = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Inertial:
     """
-    The mass properties of one link.
+    The mass properties of one link, or of a payload.
 
     ``origin`` places the inertial frame in the link frame.  Its origin is the centre of mass;
     ``inertia`` is (ixx, ixy, ixz, iyy, iyz, izz) [kg m^2] about that point, in its axes.
+
+    :param mass: [kg].
+    :param origin: of the inertial frame, for axes that are not those of the link.
+    :param inertia: the six numbers, or a symmetric matrix, shape (3, 3).
+    :param com: the centre of mass from the link's origin, shape (3,) [m], in place of ``origin``.
+    :raises ArgumentError: where the matrix is not symmetric, or a number is missing.
     """
 
     mass: float
-    origin: Pose = Pose()
-    inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    origin: Pose
+    inertia: Six
+
+    def __init__(
+            self,
+            mass: float,
+            origin: Pose = Pose(),
+            inertia: Six | Sequence[Sequence[float]] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+            *,
+            com: Sequence[float] | None = None) -> None:
+        object.__setattr__(self, 'mass', mass)
+        object.__setattr__(self, 'origin', origin if com is None else Pose(_three(com)))
+        object.__setattr__(self, 'inertia', _six(inertia))
+
+    @property
+    def com(self) -> Triple:
+        """Return the centre of mass from the link's origin, in the link's axes [m]."""
+        return self.origin.xyz
+
+
+def _three(com: Sequence[float]) -> Triple:
+    if len(com) != 3:
+        raise ArgumentError(f'com is {com!r}; it needs three numbers [m]')
+    x, y, z = com
+    return x, y, z
+
+
+def _six(inertia: Any) -> Six:
+    """Return the numbers of an inertia that may be a matrix."""
+    if not hasattr(inertia, '__len__'):
+        return inertia  # refused where it is used, with the name of the link
+    if len(inertia) == 6:
+        ixx, ixy, ixz, iyy, iyz, izz = inertia
+        return ixx, ixy, ixz, iyy, iyz, izz
+    try:
+        (ixx, ixy, ixz), (iyx, iyy, iyz), (izx, izy, izz) = inertia
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f'the inertia is {inertia!r}; it needs ixx, ixy, ixz, iyy, iyz, izz, or a matrix of '
+            'shape (3, 3)') from error
+    largest = max(abs(ixx), abs(iyy), abs(izz))
+    if any(abs(one - other) > _SYMMETRY * largest
+           for one, other in ((ixy, iyx), (ixz, izx), (iyz, izy))):
+        raise ArgumentError(
+            f'the inertia has ixy {ixy}, iyx {iyx}, ixz {ixz}, izx {izx}, iyz {iyz}, izy {izy}; '
+            'the matrix needs to be symmetric')
+    return ixx, ixy, ixz, iyy, iyz, izz
 
 
 @dataclass(frozen=True)

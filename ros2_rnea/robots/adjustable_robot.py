@@ -184,7 +184,7 @@ class AdjustableRobot(Robot):
         """
         Attach a rigid body to a link, in place of one of that name; see :meth:`with_payload`.
 
-        :param inertial: mass, centre and inertia in the link's frame.
+        :param inertial: mass, centre of mass and inertia in the link's frame.
         :raises RneaError: where the link is not prepared for payloads, or a number is not finite
             or negative, or too large for the inertia in the body's frame to be finite; then
             nothing changes.
@@ -288,6 +288,10 @@ class AdjustableRobot(Robot):
         self._tree = attach(self._tree_without_payloads, self._payload_inertias)
         self._evaluator.tree = self._tree
         self._update_copy()
+
+    def _fixed_class(self) -> type[Robot]:
+        """Return the class of robots that are made of this one, and change no more."""
+        return Robot
 
     def _variant(self, payload_bodies: Iterable[int]) -> Variant:
         """Return which parameters the kernels of this robot read: all that may change."""

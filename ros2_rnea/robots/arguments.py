@@ -61,7 +61,8 @@ class BatchArguments:
 
     def __init__(self, tree: Tree, gravity: ArrayLike | None = None, **vectors: ArrayLike) -> None:
         self._tree = tree
-        self.arrays = {name: floats(name, value) for name, value in vectors.items()}
+        self.arrays = {
+            name: floats(name, _in_order(tree, name, value)) for name, value in vectors.items()}
         first = next(iter(self.arrays.values()))
         self.rows = len(first) if first.ndim == 2 else None
         for name, array in self.arrays.items():
@@ -239,6 +240,32 @@ def _check_quaternions(tree: Tree, q: Array) -> None:
     for body in tree.bodies:
         if body.type.quaternion is not None:
             check_quaternion(body.joint, q[..., body.q_slice][..., body.type.quaternion].T)
+
+
+def _in_order(tree: Tree, name: str, value: Any) -> Any:
+    """
+    Return a table, such as a DataFrame, with its columns in the order of the joints.
+
+    :param value: a table or one row of it, which have names; anything else is returned as it is.
+    :raises ArgumentError: where the names are not those of the joints, each once.
+    """
+    labels = getattr(value, 'columns', None)
+    if labels is None:  # a row has its names as index; lists and tuples have a method so called
+        index = getattr(value, 'index', None)
+        if index is None or callable(index) or not any(isinstance(each, str) for each in index):
+            return value
+        labels = index
+    given, joints = list(labels), list(tree.joints)
+    if len(joints) != tree.nq or len(joints) != tree.nv:
+        raise ArgumentError(
+            f'{name} is a {type(value).__name__}, but a joint of {tree.name!r} has several '
+            'coordinates, which the name of a column cannot tell; give an array')
+    if sorted(map(repr, given)) != sorted(map(repr, joints)):
+        raise ArgumentError(
+            f'{name} is a {type(value).__name__} with the columns '
+            f'{", ".join(map(repr, given))}; {tree.name!r} needs its joints '
+            f'{", ".join(map(repr, joints))}, in any order')
+    return value[joints]
 
 
 def floats(name: str, value: ArrayLike) -> Array:

@@ -15,13 +15,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 from ros2_rnea.dynamics import configuration
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.tree import Tree
+from ros2_rnea.model.tree import Body, Tree
 from ros2_rnea.robots.arguments import Array, BatchArguments, floats
 
 
@@ -80,6 +80,29 @@ class Coordinates:
         """Return the largest magnitude of each effort, shape (nv,) [Nm or N]; infinite if none."""
         return self._tree.effort_limits
 
+    @property
+    def velocity_limits(self) -> Array:
+        """Return the largest speeds, shape (nv,) [rad/s or m/s]; infinite if none."""
+        limits = np.full(self.nv, np.inf)
+        for body in self._bodies_of_one_coordinate():
+            limits[body.v_index] = body.limits.velocity
+        return limits
+
+    @property
+    def position_limits(self) -> Array:
+        """Return the lower and the upper limits, shape (2, nq) [rad or m]; infinite if none."""
+        limits = np.full((2, self.nq), np.inf)
+        limits[0] = -np.inf
+        for body in self._bodies_of_one_coordinate():
+            if body.type.is_bounded:
+                limits[:, body.q_index] = body.limits.lower, body.limits.upper
+        return limits
+
+    @property
+    def mass(self) -> float:
+        """Return the mass that moves, payloads included [kg]: without the link of a fixed base."""
+        return float(sum(body.inertia.m for body in self._tree.bodies))
+
     # ---- positions ------------------------------------------------------------------------------
 
     def neutral(self) -> Array:
@@ -113,6 +136,12 @@ class Coordinates:
         lists = {name: np.atleast_1d(floats(f'joint {name!r}', values)).tolist()
                  for name, values in by_joint.items()}
         return np.array(configuration.flat(self._tree, lists))
+
+    def _bodies_of_one_coordinate(self) -> Iterator[Body]:
+        """Yield the bodies whose joints have limits; mimic joints have the position of another."""
+        for index in self._tree.joints.values():
+            if self._tree.bodies[index].type.nv == 1:
+                yield self._tree.bodies[index]
 
     def _single(self, **vectors: ArrayLike) -> BatchArguments:
         call = BatchArguments(self._tree, **vectors).check_quaternions()

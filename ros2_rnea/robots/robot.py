@@ -28,7 +28,7 @@ from ros2_rnea.dynamics import quantities, regressor, rnea, terms
 from ros2_rnea.dynamics.parameters import RobotParameters
 from ros2_rnea.dynamics.quantity_definition import GRAVITY_FIELD, Quantity, WRENCHES
 from ros2_rnea.dynamics.wrenches import Frame, WORLD
-from ros2_rnea.errors import ArgumentError, did_you_mean, ModelWarning
+from ros2_rnea.errors import ArgumentError, counted, did_you_mean, ModelWarning
 from ros2_rnea.kernels.call import TAKES_NO_ARGUMENTS
 from ros2_rnea.kernels.engines import (
     Compilation,
@@ -59,7 +59,8 @@ class Robot(Observables):
 
     Its vectors are those of :class:`.Coordinates`; SI units.  Methods of mechanics take one state,
     or N states as the rows of 2-D arrays; those that add and split positions take one.  A robot
-    never changes and may be used by several threads at once.
+    never changes and may be used by several threads at once.  A subclass takes the same arguments;
+    then :meth:`with_gravity` and its like return one of its own.
 
     How it is computed is its :class:`Engine`.  A compiled robot makes a kernel when a method is
     first called.  For :meth:`inverse_dynamics` that takes from 20 ms (six joints) to seconds
@@ -174,7 +175,8 @@ class Robot(Observables):
         return cls(tree, engine=engine)
 
     def __repr__(self) -> str:
-        return f'<Robot {self.name!r}: {len(self.joint_names)} joints, nq {self.nq}, nv {self.nv}>'
+        joints = counted(len(self.joint_names), 'joint')
+        return f'<{type(self).__name__} {self.name!r}: {joints}, nq {self.nq}, nv {self.nv}>'
 
     # ---- speed ----------------------------------------------------------------------------------
 
@@ -578,7 +580,7 @@ class Robot(Observables):
         inertias = [regressor.inertia_from(row) for row in values.reshape(-1, 10).tolist()]
         tree = replace(self._tree, bodies=tuple(
             replace(body, inertia=inertia) for body, inertia in zip(bodies, inertias)))
-        return Robot(tree, gravity=self._gravity, engine=self._engine)
+        return self._with(tree=tree, payloads=None, kernels=None)
 
     # ---- payloads -------------------------------------------------------------------------------
 
@@ -595,7 +597,8 @@ class Robot(Observables):
         nothing moves it changes no effort.
 
         :param name: of the payload.
-        :param inertial: mass, centre and inertia in the link's frame.
+        :param inertial: mass, centre of mass and inertia in the link's frame, as in
+            ``Inertial(1.5, com=(0, 0, 0.1))``.
         :raises RneaError: where the link does not exist, or a number is not finite or negative, or
             too large for the inertia in the body's frame to be finite.
         """
@@ -632,10 +635,14 @@ class Robot(Observables):
         return Variant.of(self._tree_without_payloads, payload_bodies)
 
     def _with(self, **other: Any) -> Robot:
-        """Return this robot with another argument; the same kernels serve."""
-        return Robot(**{
+        """Return this robot, of the class that does not change, with another argument."""
+        return self._fixed_class()(**{
             'tree': self._tree_without_payloads, 'payloads': self._payloads,
             'gravity': self._gravity, 'engine': self._engine, 'kernels': self._kernels, **other})
+
+    def _fixed_class(self) -> type[Robot]:
+        """Return the class of robots that are made of this one: its own."""
+        return type(self)
 
 
 class BoundMethod:

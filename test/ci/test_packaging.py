@@ -30,6 +30,7 @@ from zipfile import ZipFile
 
 import pytest
 from repository import PACKAGE, requirements, ROOT
+import ros2_rnea
 from ros2_rnea.kernels import call
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
@@ -144,7 +145,8 @@ def test_versions_agree():
     versions = [package_xml(folder).findtext('version') for folder in [ROOT, INTERFACES]]
     for path in [ROOT / 'setup.py', INTERFACES / 'pyproject.toml']:
         versions += pattern.findall(path.read_text(encoding='utf-8'))
-    assert len(versions) == 4
+    versions.append(ros2_rnea.__version__)
+    assert len(versions) == 5
     assert len(set(versions)) == 1, versions
 
 

@@ -439,6 +439,13 @@ def test_call_is_copied_and_pickled_as_its_general_function(call_type, resolve):
         assert other(['1', '2']) == '1abc2'
 
 
+def test_call_that_a_class_has_stays_as_it_is(call):
+    class Owner:
+        method = call
+
+    assert Owner.method is call and Owner().method is call
+
+
 def test_call_has_attributes(call):
     call.__doc__ = 'Return the efforts.'
     call.__name__ = 'inverse_dynamics'

@@ -81,6 +81,16 @@ def test_method_describes_itself(engine, name):
     assert inspect.getdoc(of_class).splitlines()[0] in pydoc.render_doc(Robot)
 
 
+@for_each_engine
+@pytest.mark.parametrize('name', METHODS)
+def test_help_shows_the_signature_of_a_method(engine, name):
+    ours, _ = pair(engine)
+    for _ in range(2):  # before and after its first call
+        shown = pydoc.render_doc(getattr(ours, name), renderer=pydoc.plaintext)
+        assert f'\n{name}(q' in shown, shown
+        getattr(ours, name)(*arguments_of(name))
+
+
 def test_every_quantity_with_a_method_has_its_kernel():
     assert {name for name, value in vars(Robot).items()
             if type(value).__name__ == 'KernelMethod'} == {*METHODS}

@@ -21,9 +21,8 @@ from math import inf, nan
 from drawn_robots import assert_close, cases, check_drawn, inertials
 import numpy as np
 import pytest
-from ros2_rnea import ArgumentError, RneaError, Robot
+from ros2_rnea import ArgumentError, Inertial, RneaError, Robot
 from ros2_rnea.model.description import (
-    Inertial,
     JointDescription,
     JointType,
     LinkDescription,
@@ -72,6 +71,37 @@ def test_a_point_mass_at_the_tool_by_hand(arm):
     q = [0.5 * np.pi, 0.0]
     added = loaded.gravity(q) - arm.gravity(q)
     assert added == pytest.approx([-0.6 * 9.81, -0.3 * 9.81])
+
+
+def test_a_payload_has_the_words_of_the_service():
+    """The service has m, com and ixx to izz; a Pose is for axes that are not the link's."""
+    six = (0.03, 0.001, 0.002, 0.04, 0.003, 0.05)
+    matrix = ((0.03, 0.001, 0.002), (0.001, 0.04, 0.003), (0.002, 0.003, 0.05))
+    expected = Inertial(2.0, Pose((0.1, 0.2, 0.3)), six)
+    assert expected.com == (0.1, 0.2, 0.3)
+    for inertia in (six, matrix, np.array(six), np.array(matrix)):
+        for com in ((0.1, 0.2, 0.3), np.array([0.1, 0.2, 0.3])):
+            assert Inertial(2.0, com=com, inertia=inertia) == expected
+    assert replace(expected, mass=3.0) == Inertial(3.0, com=expected.com, inertia=matrix)
+
+
+@pytest.mark.parametrize('given, message', [
+    ({'com': (0.1, 0.2)}, r'com is \(0.1, 0.2\); it needs three numbers'),
+    ({'inertia': ((0.03, 0.01, 0.0), (0.02, 0.04, 0.0), (0.0, 0.0, 0.05))}, 'ixy 0.01, iyx 0.02'),
+    ({'inertia': ((0.03, 0.0, 0.01), (0.0, 0.04, 0.0), (0.0, 0.0, 0.05))}, 'ixz 0.01, izx 0.0'),
+    ({'inertia': ((0.03, 0.0, 0.0), (0.0, 0.04, 0.01), (0.0, 0.0, 0.05))}, 'iyz 0.01, izy 0.0'),
+    ({'inertia': (0.03, 0.04, 0.05)}, r'shape \(3, 3\)'),
+    ({'inertia': (0.03, 0.04)}, r'shape \(3, 3\)'),
+])
+def test_an_inertial_that_is_not_understood_is_refused(given, message):
+    with pytest.raises(ArgumentError, match=message):
+        Inertial(2.0, **given)
+
+
+def test_a_matrix_may_be_rounded():
+    """A rotation leaves products that differ in their last digits."""
+    turned = np.array([[0.03, 0.001, 0.0], [0.001 + 1e-17, 0.04, 0.0], [0.0, 0.0, 0.05]])
+    assert Inertial(2.0, inertia=turned).inertia[1] == pytest.approx(0.001)
 
 
 def test_it_is_in_everything_that_the_robot_computes(arm):

@@ -26,6 +26,7 @@ from ros2_rnea import (
     ArgumentError,
     DescriptionError,
     EffortTerms,
+    Inertial,
     Robot,
     WORLD,
     Wrench,
@@ -63,6 +64,8 @@ def test_names_and_sizes():
     assert gripper.link_names == ('base', 'upper', 'lower', 'finger', 'thumb')
     assert (gripper.nq, gripper.nv) == (3, 3)
     assert repr(gripper) == "<Robot 'arm_with_gripper': 3 joints, nq 3, nv 3>"
+    pendulum = Robot.from_urdf(robot(link('base'), link('bob'), joint('pivot', 'base', 'bob')))
+    assert repr(pendulum) == "<Robot 'small': 1 joint, nq 1, nv 1>"
 
 
 def test_a_floating_base_comes_first_with_seven_positions(flying):
@@ -75,6 +78,100 @@ def test_effort_limits_are_in_velocity_order_and_read_only(arm, flying):
     assert flying.effort_limits.tolist() == [inf] * 6 + [100.0, 40.0]
     with pytest.raises(ValueError, match='read-only'):
         arm.effort_limits[0] = 1e9
+
+
+def test_limits_of_positions_and_velocities_are_in_the_order_of_the_vectors(arm, flying):
+    assert arm.position_limits.tolist() == [[-3.0, -3.0], [3.0, 3.0]]
+    assert arm.velocity_limits.tolist() == [2.0, 2.0]
+    assert flying.position_limits.tolist() == [[-inf] * 7 + [-3.0] * 2, [inf] * 7 + [3.0] * 2]
+    assert flying.velocity_limits.tolist() == [inf] * 6 + [2.0, 2.0]
+
+
+def test_limits_that_do_not_count_are_infinite(engine):
+    """A continuous joint has no bounds, whatever its <limit> says; a mimic joint has no place."""
+    wheel = Robot.from_urdf(ARM_WITH_GRIPPER.replace(
+        '<joint name="elbow" type="revolute">', '<joint name="elbow" type="continuous">'))
+    assert wheel.position_limits.tolist() == [[-3.0, -inf, -3.0], [3.0, inf, 3.0]]
+
+
+def test_mass_is_that_of_all_that_moves(arm):
+    assert arm.mass == 2.0
+    assert Robot.from_urdf(ARM_WITH_GRIPPER).mass == pytest.approx(2.3)
+    assert arm.with_payload('load', 'tool', Inertial(0.5)).mass == 2.5
+    assert arm.with_payload('load', 'base', Inertial(0.5)).mass == 2.0
+    assert Robot.from_urdf(ROVER).mass == 2.0
+    assert Robot.from_urdf(ROVER, floating_base=True).mass == 3.0
+
+
+@pytest.mark.parametrize('change', [
+    lambda r: r.with_gravity((0.0, 0.0, -1.6)),
+    lambda r: r.with_payload('load', 'tool', Inertial(0.5)),
+    lambda r: r.with_payload('load', 'tool', Inertial(0.5)).without_payload('load'),
+    lambda r: r.with_inertial_parameters(r.inertial_parameters)])
+def test_what_is_made_of_a_subclass_is_of_that_class(change, engine):
+    class Own(Robot):
+
+        def hold(self, q):
+            return self.gravity(q)
+
+    changed = change(Own.from_urdf(ARM))
+    assert type(changed) is Own
+    assert np.array_equal(changed.hold(Q), changed.gravity(Q))
+    assert repr(changed).startswith("<Own 'arm'")
+
+
+# ---- tables -----------------------------------------------------------------------------------
+
+
+class Table:
+    """A stand-in for the DataFrame of pandas or polars: columns with names."""
+
+    def __init__(self, **columns):
+        self._columns = columns
+        self.columns = [*columns]
+
+    def __getitem__(self, names):
+        return Table(**{name: self._columns[name] for name in names})
+
+    def __array__(self, *arguments, **named):
+        return np.array([*self._columns.values()]).T
+
+
+class Row:
+    """A stand-in for a Series: a row of a table, whose index are the names of the columns."""
+
+    def __init__(self, **values):
+        self._values = values
+        self.index = [*values]
+
+    def __getitem__(self, names):
+        return Row(**{name: self._values[name] for name in names})
+
+    def __array__(self, *arguments, **named):
+        return np.array([*self._values.values()])
+
+
+def test_columns_of_a_table_are_matched_by_name(arm):
+    expected = arm.inverse_dynamics(*BATCH)
+    tables = [Table(elbow=rows[:, 1], shoulder=rows[:, 0]) for rows in BATCH]
+    np.testing.assert_allclose(arm.inverse_dynamics(*tables), expected, rtol=1e-12)
+    np.testing.assert_allclose(arm.inverse_dynamics(*BATCH[:2], tables[2]), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        arm.gravity(Row(elbow=Q[1], shoulder=Q[0])), arm.gravity(Q), rtol=1e-12)
+
+
+@pytest.mark.parametrize('names', [
+    ('shoulder',), ('shoulder', 'wrist'), ('shoulder', 'elbow', 'time'), ('0', '1')])
+@pytest.mark.parametrize('kind', [Table, Row])
+def test_a_table_with_other_columns_is_refused(names, kind, arm):
+    value = np.zeros(3) if kind is Table else 0.0
+    with pytest.raises(ArgumentError, match='columns.*needs its joints.*shoulder.*elbow'):
+        arm.gravity(kind(**dict.fromkeys(names, value)))
+
+
+def test_a_table_cannot_name_the_coordinates_of_a_joint_that_has_several(flying):
+    with pytest.raises(ArgumentError, match='several coordinates'):
+        flying.gravity(Table(floating_base=np.zeros(3), shoulder=np.zeros(3), elbow=np.zeros(3)))
 
 
 def test_a_description_makes_the_same_robot_as_its_text(arm):
