@@ -16,12 +16,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 import sys
 
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.model.description import Inertial, OPEN_LOOP_EFFECT, Pose, RobotDescription
+from ros2_rnea.model.description import Inertial, OPEN_LOOP_EFFECT, RobotDescription
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
 from ros2_rnea.robots.robot import Robot
@@ -85,20 +85,57 @@ def check_gravity(gravity: Sequence[float]) -> None:
                 f'--gravity has {value:g}; it needs m/s^2, of magnitude {LARGEST:g} at most')
 
 
+def names(text: str) -> tuple[str, ...]:
+    """
+    Return the names between commas, the type of ``--joints``.
+
+    :raises ArgumentTypeError: where one is empty.
+    """
+    found = tuple(name.strip() for name in text.split(','))
+    if not all(found):
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be names, as in shoulder,elbow')
+    return found
+
+
+ASSUMED = 'JOINT=POSITION,...'
+"""Form of positions that a command cannot know; a joint with several has them between commas."""
+
+
+def assumed(text: str) -> dict[str, tuple[float, ...]]:
+    """
+    Return the positions of joints by name, the type of ``--assume``.
+
+    :raises ArgumentTypeError: where it has not the form of ASSUMED.
+    """
+    parts: list[str] = []
+    for part in text.split(','):
+        if '=' in part or not parts:
+            parts.append(part)
+        else:
+            parts[-1] += f',{part}'  # one more position of the same joint
+    return dict(map(joint_position, parts))
+
+
 def joint_position(text: str) -> tuple[str, tuple[float, ...]]:
-    """Return the joint and the numbers of ``JOINT=POSITION``, the type of ``--start``."""
+    """
+    Return the joint and the numbers of ``JOINT=POSITION``.
+
+    :raises ArgumentTypeError: where it is something else.
+    """
     name, _, numbers = text.partition('=')
-    values = finite_numbers(numbers)
+    name, values = name.strip(), finite_numbers(numbers)
     if not name or not values:
         raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
     return name, values
 
 
 PAYLOAD = 'LINK:KG[:X,Y,Z[:IXX,IXY,IXZ,IYY,IYZ,IZZ]]'
-"""
-Form of a payload: the link that carries it, mass [kg], centre of mass in the link's frame [m], and
-inertia about the centre [kg m^2].
-"""
+"""Form of a payload: the link that carries it, and numbers in the order of Inertial."""
+
+PAYLOAD_NUMBERS = (
+    "mass [kg], centre of mass from the link's origin [m], and inertia about it [kg m^2], in the "
+    "link's axes, as in tool0:1.5:0,0,0.1; may be repeated")
+"""What the numbers of PAYLOAD are, for the help of ``--payload``."""
 
 
 def payload(text: str) -> tuple[str, Inertial] | None:
@@ -120,7 +157,18 @@ def payload(text: str) -> tuple[str, Inertial] | None:
                 'most')
     (mass,), (x, y, z), (ixx, ixy, ixz, iyy, iyz, izz) = [
         *numbers, *[(0.0,) * size for size in sizes[len(numbers):]]]
-    return link, Inertial(mass, Pose((x, y, z)), (ixx, ixy, ixz, iyy, iyz, izz))
+    return link, Inertial(mass, com=(x, y, z), inertia=(ixx, ixy, ixz, iyy, iyz, izz))
+
+
+def with_payloads(robot: Robot, payloads: Iterable[tuple[str, Inertial]]) -> Robot:
+    """
+    Return a robot with what the options ``--payload`` say.
+
+    :raises RneaError: where a link does not exist, or a number is none of a payload.
+    """
+    for number, (link, inertial) in enumerate(payloads):
+        robot = robot.with_payload(f'payload {number}', link, inertial)
+    return robot
 
 
 def payload_of(text: str) -> tuple[str, Inertial]:

@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ros2_rnea.command_line.command import ends_with_its_reader
-from ros2_rnea.errors import RneaError
+from ros2_rnea.errors import counted, RneaError
 from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.node.topics.command_record import record_path
 from ros2_rnea.tools.demo.arm import Arm, arm_of
@@ -135,8 +135,9 @@ def _arm(options: argparse.Namespace) -> Arm:
 
 def introduction(arm: Arm) -> str:
     """Return sentences about the simulation, and about what it changes of the description."""
-    lines = [f'{arm.name}: {len(arm.joint_names)} joints; motion at {arm.sizes.max():.0%} of its '
-             f'size, push of {np.linalg.norm(arm.tip_force):.2g} N and payload of '
+    lines = [f'{arm.name}: {counted(len(arm.joint_names), "joint")}; motion at '
+             f'{arm.sizes.max():.0%} of its size, '
+             f'push of {np.linalg.norm(arm.tip_force):.2g} N and payload of '
              f'{arm.load.mass:.2g} kg at {arm.tip!r}']
     if arm.still:
         lines.append(f'Fixed: {", ".join(arm.still)} (mimic joints and those that they follow, '

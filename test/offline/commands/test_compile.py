@@ -135,7 +135,7 @@ def test_the_node_itself_compiles_nothing_either(compile_robot, monkeypatch):
 @needs_llvmlite
 def test_links_for_payloads_are_prepared(compile_robot, parameter_file):
     path = parameter_file('/**: {ros__parameters: {payload_links: [tool, nowhere]}}')
-    assert compile_robot(ARM, '--params-file', path)[0] == 0
+    assert compile_robot(ARM, '--parameters', path)[0] == 0
     assert compiled_by_worker(payload_links=('nowhere', 'tool')) == 0
     assert compile_robot(ARM, '--payload-link', 'upper')[0] == 0
     assert compiled_by_worker(payload_links=('upper',)) == 0
@@ -148,7 +148,7 @@ def test_links_for_payloads_are_prepared(compile_robot, parameter_file):
 def test_numbers_of_joints_in_the_parameters_are_prepared(
         compile_robot, parameter_file, name, text):
     path = parameter_file('/**: {ros__parameters: {' + text + '}}')
-    assert compile_robot(ARM, '--params-file', path)[0] == 0
+    assert compile_robot(ARM, '--parameters', path)[0] == 0
     assert compiled_by_worker(optional_parameters=(name,)) == 0
     assert compiled_by_worker() > 0
 
@@ -160,7 +160,7 @@ def test_massless_links_come_from_parameters_and_options(
     assert code == 2 and 'ghost' in error
     assert compile_robot(MASSLESS, '--massless', 'ghost')[0] == 0
     path = parameter_file('inverse_dynamics: {ros__parameters: {massless_links: [ghost]}}')
-    assert ' 0 compiled' in compile_robot(MASSLESS, '--params-file', path)[1]
+    assert ' 0 compiled' in compile_robot(MASSLESS, '--parameters', path)[1]
     assert compiled_by_worker(MASSLESS, massless_links=('ghost',)) == 0
 
 
@@ -168,7 +168,7 @@ def test_massless_links_come_from_parameters_and_options(
 def test_kernels_that_are_shipped_are_found_by_another_user(
         compile_robot, tmp_path, home, monkeypatch):
     shipped = tmp_path / 'shipped'
-    code, out, _ = compile_robot(ARM, '--output', shipped)
+    code, out, _ = compile_robot(ARM, '--out', shipped)
     assert code == 0
     assert f'set ROS2_RNEA_KERNEL_PATH={shipped}' in out
     assert not home.exists()
@@ -181,8 +181,8 @@ def test_kernels_that_are_shipped_are_found_by_another_user(
 
 @needs_llvmlite
 @pytest.mark.parametrize('options, cpu', [
-    ((), 'host'), (('--cpu', 'portable'), 'portable'), (('--output', 'shipped'), 'portable'),
-    (('--output', 'shipped', '--cpu', 'host'), 'host')])
+    ((), 'host'), (('--cpu', 'portable'), 'portable'), (('--out', 'shipped'), 'portable'),
+    (('--out', 'shipped', '--cpu', 'host'), 'host')])
 def test_kernels_to_ship_are_for_many_cpus(
         compile_robot, monkeypatch, tmp_path, options, cpu):
     monkeypatch.chdir(tmp_path)
@@ -202,7 +202,7 @@ def test_kernels_to_ship_are_for_many_cpus(
 @needs_llvmlite
 def test_the_description_may_be_in_the_parameter_file(parameter_file, capsys):
     path = parameter_file(f"/**: {{ros__parameters: {{robot_description: '{ARM}'}}}}")
-    assert main(['--params-file', str(path)]) == 0
+    assert main(['--parameters', str(path)]) == 0
     assert "9 kernels of 'arm'" in capsys.readouterr().out
     assert compiled_by_worker() == 0
 
@@ -215,7 +215,7 @@ def test_a_folder_that_others_may_write_to_is_no_place(compile_robot, tmp_path):
     folder = tmp_path / 'shared'
     folder.mkdir()
     folder.chmod(0o777)
-    code, out, error = compile_robot(ARM, '--output', folder)
+    code, out, error = compile_robot(ARM, '--out', folder)
     assert (code, out) == (1, '')
     assert 'cannot be stored' in error and 'others may write to it' in error
     assert error.count('\n') == 1
@@ -225,10 +225,10 @@ def test_a_folder_that_others_may_write_to_is_no_place(compile_robot, tmp_path):
 @pytest.mark.parametrize('what', ['folder', 'file'])
 def test_kernels_that_others_cannot_read_are_not_shipped(compile_robot, tmp_path, what):
     folder = tmp_path / 'shipped'
-    assert compile_robot(ARM, '--output', folder)[0] == 0
+    assert compile_robot(ARM, '--out', folder)[0] == 0
     entry = folder if what == 'folder' else sorted(folder.iterdir())[0]
     entry.chmod(0o700)
-    code, out, error = compile_robot(ARM, '--output', folder)
+    code, out, error = compile_robot(ARM, '--out', folder)
     assert (code, out) == (1, '')
     assert f'others cannot read {entry}' in error and error.count('\n') == 1
 
@@ -237,7 +237,7 @@ def test_kernels_that_others_cannot_read_are_not_shipped(compile_robot, tmp_path
 def test_a_folder_that_others_cannot_enter_is_said(compile_robot, tmp_path):
     above = tmp_path / 'home'
     above.mkdir(mode=0o750)
-    code, out, error = compile_robot(ARM, '--output', above / 'build' / 'kernels')
+    code, out, error = compile_robot(ARM, '--out', above / 'build' / 'kernels')
     assert code == 0 and '9 kernels' in out  # they may be installed elsewhere later
     assert 'for this user only: others cannot enter' in error and error.count('\n') == 1
 
@@ -246,7 +246,7 @@ def test_a_folder_that_others_cannot_enter_is_said(compile_robot, tmp_path):
 def test_the_node_says_which_shipped_kernels_are_refused(
         compile_robot, tmp_path, monkeypatch, caplog):
     shipped = tmp_path / 'shipped'
-    assert compile_robot(ARM, '--output', shipped)[0] == 0
+    assert compile_robot(ARM, '--out', shipped)[0] == 0
     for file in shipped.iterdir():
         file.chmod(0o666)
     compiled.say_once.cache_clear()
@@ -255,6 +255,14 @@ def test_the_node_says_which_shipped_kernels_are_refused(
     with node_worker(Source(ARM, (), False)):
         pass
     assert caplog.text.count('is refused and compiled again: others may write') == 1
+
+
+@needs_llvmlite
+def test_former_names_of_options_will_do_for_one_release(tmp_path, compile_robot):
+    path = tmp_path / 'params.yaml'
+    path.write_text('/**: {ros__parameters: {payload_links: [tool]}}', encoding='utf-8')
+    code, out, _ = compile_robot(ARM, '--params-file', path, '--output', tmp_path / 'shipped')
+    assert code == 0 and f'{tmp_path / "shipped"}' in out and 'payloads on tool' in out
 
 
 def test_without_llvmlite_there_is_nothing_to_compile(compile_robot, monkeypatch):
@@ -267,7 +275,7 @@ def test_without_llvmlite_there_is_nothing_to_compile(compile_robot, monkeypatch
 @pytest.mark.parametrize('text, options, said', [
     ('<robot/>', (), 'compile: '),
     (ARM, ('--payload-link', 'tol'), "no link 'tol'; did you mean 'tool'"),
-    (ARM, ('--params-file', '/nowhere.yaml'), '/nowhere.yaml cannot be read'),
+    (ARM, ('--parameters', '/nowhere.yaml'), '/nowhere.yaml cannot be read'),
     (ARM, ('name:=x',), 'is not a .xacro file'),
 ])
 def test_mistakes_are_one_line(compile_robot, text, options, said):
@@ -279,7 +287,7 @@ def test_mistakes_are_one_line(compile_robot, text, options, said):
 def test_an_impossible_inertia_is_refused_as_the_node_refuses_it(compile_robot, parameter_file):
     path = parameter_file('/**: {ros__parameters: {strict_model: true}}')
     impossible = ARM.replace('izz="0.02"', 'izz="0.2"')
-    code, _, error = compile_robot(impossible, '--params-file', path)
+    code, _, error = compile_robot(impossible, '--parameters', path)
     assert code == 2 and 'strict_model refuses' in error
 
 
@@ -295,7 +303,7 @@ def test_it_explains_itself_without_ros():
     result = subprocess.run(
         [sys.executable, '-c', program], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    for word in ('--params-file', '--payload-link', '--output', 'exit codes', cache.SHIPPED):
+    for word in ('--parameters', '--payload-link', '--out', 'exit codes', cache.SHIPPED):
         assert word in result.stdout
 
 

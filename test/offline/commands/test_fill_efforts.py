@@ -23,6 +23,7 @@ import sys
 import numpy as np
 from paired_robots import QUICK_ENGINE
 import pytest
+from ros2_rnea import Inertial
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory
 from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, Plan
@@ -114,7 +115,7 @@ ELBOW = SWING.replace('[shoulder, elbow]', '[elbow]').replace('0.0, 0.5', '0.5')
 
 
 def test_joints_of_the_controller_that_the_trajectory_omits_are_added(fill):
-    code, _, error = fill('--controller-joints', 'shoulder', 'elbow', '--start', 'shoulder=0.3',
+    code, _, error = fill('--controller-joints', 'shoulder,elbow', '--assume', 'shoulder=0.3',
                           trajectory=ELBOW)
     assert (code, error) == (0, '')
     plan = written()
@@ -124,10 +125,10 @@ def test_joints_of_the_controller_that_the_trajectory_omits_are_added(fill):
 
 
 def test_an_omitted_joint_is_told_and_its_position_demanded(fill):
-    code, out, _ = fill('--start', 'shoulder=0.3', trajectory=ELBOW)
+    code, out, _ = fill('--assume', 'shoulder=0.3', trajectory=ELBOW)
     assert code == 0 and 'omits shoulder, to which the controller commands no effort' in out
-    code, _, error = fill('--controller-joints', 'shoulder', 'elbow', trajectory=ELBOW)
-    assert code == 2 and '--start shoulder=POSITION' in error
+    code, _, error = fill('--controller-joints', 'shoulder,elbow', trajectory=ELBOW)
+    assert code == 2 and '--assume shoulder=POSITION' in error
     assert 'omits' not in fill()[1]
 
 
@@ -143,7 +144,7 @@ def test_csv_comes_back_as_csv(fill):
 
 
 def test_a_broken_limit_sets_exit_code_and_last_line(fill):
-    code, out, _ = fill('--dry-run', '--payload', 'tool', urdf=WEAK)
+    code, out, _ = fill('--dry-run', '--largest-payload', 'tool', urdf=WEAK)
     assert code == 1
     assert re.fullmatch(
         r'Limits are exceeded, first at \S+ s: the effort of elbow is \S+ at \S+ s, '
@@ -306,9 +307,37 @@ def test_without_the_library_the_error_says_what_to_install(fill, monkeypatch):
 
 
 def test_the_largest_payload_is_told(fill):
-    _, out, _ = fill('--dry-run', '--payload', 'tool', '--payload-at', '0', '0', '0.1')
+    _, out, _ = fill('--dry-run', '--largest-payload', 'tool:0,0,0.1')
     assert re.search(r'on tool at 0, 0, 0.1 m is \S+ kg \(decided by the effort of '
                      r'(shoulder|elbow) at', out)
+
+
+def test_the_largest_payload_is_in_addition_to_the_one_it_carries(fill):
+    def largest(*options):
+        _, out, _ = fill('--dry-run', '--largest-payload', 'tool', *options)
+        return float(re.search(r'on tool at 0, 0, 0 m is (\S+) kg', out)[1])
+
+    assert largest('--payload', 'tool:0.5') == pytest.approx(largest() - 0.5, abs=1e-3)
+    assert largest('--largest-payload', 'tool:0,0,0') == largest()
+
+
+def test_a_payload_is_carried_along_the_trajectory(fill):
+    """It has the form that it has in all commands."""
+    fill('--payload', 'tool:0.5:0,0,0.1', '--payload', 'lower:0.25')
+    robot = Robot.from_urdf(ARM).with_payload('a', 'tool', Inertial(0.5, com=(0.0, 0.0, 0.1)))
+    robot = robot.with_payload('b', 'lower', Inertial(0.25))
+    assert written().efforts[-1] == pytest.approx(robot.gravity([1.0, -0.5]))
+
+
+@pytest.mark.parametrize('option, value, form', [
+    ('--payload', 'tool', 'LINK:KG'), ('--payload', 'tool:0.5:0,0', 'LINK:KG'),
+    ('--largest-payload', ':0,0,0', 'LINK[:X,Y,Z]'), ('--largest-payload', 'tool:', 'LINK['),
+    ('--largest-payload', 'tool:0,0', 'LINK['), ('--joints', 'shoulder,', 'shoulder,elbow')])
+def test_an_option_in_another_form_is_refused(fill, option, value, form, capsys):
+    with pytest.raises(SystemExit) as left:
+        fill(option, value)
+    assert left.value.code == 2
+    assert f"'{value}' needs to be" in (error := capsys.readouterr().err) and form in error
 
 
 def test_a_later_first_point_needs_the_start(fill):
@@ -316,16 +345,21 @@ def test_a_later_first_point_needs_the_start(fill):
     assert code == 2
     assert error.startswith('fill_efforts: The first point is at 1.0 s')
     assert error.count('\n') == 1
-    code, out, _ = fill('--start', 'shoulder=0.1', 'elbow=-0.1', trajectory=LATER)
+    code, out, _ = fill('--assume', 'shoulder=0.1,elbow=-0.1', trajectory=LATER)
     assert code == 0
     plan = written()
     assert plan.waypoints[0].positions == (0.1, -0.1)
 
 
+def test_the_former_name_of_assume_will_do_for_one_release(fill):
+    assert fill('--start', 'shoulder=0.1,elbow=-0.1', trajectory=LATER)[0] == 0
+    assert written().waypoints[0].positions == (0.1, -0.1)
+
+
 def test_joints_that_are_not_asked_for_are_left_alone(fill):
     trajectory = SWING.replace('[shoulder, elbow]', '[shoulder, grip]').replace(
         '-0.5', '0.0')
-    code, out, _ = fill('--joints', 'shoulder', '--start', 'elbow=0.2', urdf=ARM_WITH_GRIPPER,
+    code, out, _ = fill('--joints', 'shoulder', '--assume', 'elbow=0.2', urdf=ARM_WITH_GRIPPER,
                         trajectory=trajectory)
     assert code == 0
     assert 'Not changed: grip.' in out
@@ -368,7 +402,8 @@ def test_the_tolerance_is_in_percent(fill):
 @pytest.mark.parametrize('options, trajectory, message', [
     (['--tolerance', '0'], SWING, 'tolerance is 0.0'),
     (['--tolerance', '1e-4', '--max-points', '9'], SWING, 'More than'),
-    (['--payload', 'tol'], SWING, "did you mean 'tool'"),
+    (['--payload', 'tol:1'], SWING, "did you mean 'tool'"),
+    (['--largest-payload', 'tol'], SWING, "did you mean 'tool'"),
     (['--out', 'filled.json'], SWING, "ends in '.json'"),
     (['--plot', 'plot.xyz'], SWING, 'plot.xyz cannot be written'),
     (['name:=x'], SWING, 'is not a .xacro file'),
@@ -394,7 +429,7 @@ def test_what_cannot_be_done_is_one_line(fill, options, trajectory, message):
 @pytest.mark.parametrize('start', ['shoulder', 'shoulder=', '=1', 'shoulder=x', 'shoulder=nan'])
 def test_a_start_that_is_none_is_refused(fill, start, capsys):
     with pytest.raises(SystemExit) as left:
-        fill('--start', start)
+        fill('--assume', start)
     assert left.value.code == 2
     assert 'needs to be JOINT=POSITION' in capsys.readouterr().err
 
@@ -405,7 +440,7 @@ def test_help_teaches_every_option_and_exit_code(capsys):
     text = capsys.readouterr().out
     assert left.value.code == 0
     for taught in ('time, shoulder.position', 'time_from_start', 'pip install rosbags',
-                   'exit codes:  0 filled', '--payload-at', '--gravity', 'NAME:=VALUE'):
+                   'exit codes:  0 filled', '--largest-payload', '--gravity', 'NAME:=VALUE'):
         assert taught in text
 
 

@@ -28,7 +28,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.terminal import PrintableConsole
-from ros2_rnea.errors import ArgumentError, CompilerError
+from ros2_rnea.errors import ArgumentError, CompilerError, counted
 from ros2_rnea.kernels import machine
 from ros2_rnea.kernels.cache import (
     ObjectCache,
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tree, _ = read_description(source)
     for link in options.payload_link:
         check_link(tree, link)
-    cache = _cache(options.output)
+    cache = _cache(options.out)
     target = _target(options)
     robot = adjustable(
         tree, source, Engine.COMPILED, CompiledKernels(tree, cache, target))
@@ -82,12 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'compile: the kernels are compiled, but cannot be stored: {cache.reason}',
               file=sys.stderr)
         return ExitCode.NOT_KEPT
-    if options.output is not None and not _can_be_shipped(options.output.absolute()):
+    if options.out is not None and not _can_be_shipped(options.out.absolute()):
         return ExitCode.NOT_KEPT
-    print(f'{total} kernels of {robot.name!r}: {compiled} compiled, {total - compiled} already '
-          f'stored; {monotonic() - started:.1f} s.')
+    print(f'{counted(total, "kernel")} of {robot.name!r}: {compiled} compiled, '
+          f'{total - compiled} already stored; {monotonic() - started:.1f} s.')
     print(f'They are in {cache.folder}, for {_described(target)}.')
-    if options.output is not None:
+    if options.out is not None:
         print(f'Where the node runs, set {SHIPPED}={cache.folder}')
     links = ', '.join(source.payload_links) or 'no link'
     print(f'With this robot and payloads on {links}, the node compiles nothing at its start.')
@@ -97,8 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _source(options: argparse.Namespace) -> Source:
     """Return what the node with these parameters builds its model from."""
     parameters: dict[str, Any] = {}
-    if options.params_file is not None:
-        parameters = read_parameters(options.params_file, options.node)
+    if options.parameters is not None:
+        parameters = read_parameters(options.parameters, options.node)
     if options.file is not None:
         text = read_source(options.file, options.mappings)
     elif parameters.get('robot_description'):
@@ -147,7 +147,7 @@ def _target(options: argparse.Namespace) -> machine.Target:
         raise CompilerError(
             'llvmlite is not installed, so that the node computes without machine code and has '
             'nothing to compile; install it as python3-numba or with pip')
-    choice = options.cpu or ('host' if options.output is None else 'portable')
+    choice = options.cpu or ('host' if options.out is None else 'portable')
     return machine.host() if choice == 'host' else machine.portable(machine.host())[0]
 
 
@@ -196,25 +196,25 @@ or another parameter of identified friction, on the versions of ros2_rnea and ll
 CPU.  They do not depend on gravity, payloads, the values of friction, effort limits and other
 parameters, which may change at any time.  So name the parameter file of the node.""",
         epilog=f"""\
-To ship kernels, for example in a container image, --output stores them in a folder that every user
+To ship kernels, for example in a container image, --out stores them in a folder that every user
 can read, by default for all CPUs of the architecture that have AVX2 and FMA (x86_64) or NEON
 (aarch64).  The node reads the folders that the environment variable {SHIPPED} names,
 if they and their files belong to the user or to root, and nobody else may write to them or replace
 them.
 
 exit codes:  0 all kernels are stored; 1 they cannot be stored, or other users cannot read the
-             folder of --output, with the reason; 2 not compiled, with the reason
+             folder of --out, with the reason; 2 not compiled, with the reason
 examples:
   ros2_rnea compile panda.urdf
-  ros2_rnea compile ur.urdf.xacro ur_type:=ur5e name:=ur --params-file my_robot.yaml
-  ros2_rnea compile two_arms.urdf --params-file cell.yaml --node /left/inverse_dynamics
-  ros2_rnea compile panda.urdf --payload-link panda_hand --output /opt/kernels""")
+  ros2_rnea compile ur.urdf.xacro ur_type:=ur5e name:=ur --parameters my_robot.yaml
+  ros2_rnea compile two_arms.urdf --parameters cell.yaml --node /left/inverse_dynamics
+  ros2_rnea compile panda.urdf --payload-link panda_hand --out /opt/kernels""")
     parser.add_argument('file', nargs='?',
                         help='a URDF file; a xacro file, if xacro is installed; or - for the '
                              'standard input; may be left out if the parameter file has '
                              'robot_description')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
-    parser.add_argument('--params-file', type=Path, metavar='FILE',
+    parser.add_argument('--parameters', type=Path, metavar='FILE',
                         help='the parameter file of the node: its massless_links, payload_links, '
                              'strict_model, observe_external_effort, armature and parameters of '
                              'identified friction are used, and its robot_description without a '
@@ -228,11 +228,13 @@ examples:
     parser.add_argument('--payload-link', action='append', default=[], metavar='LINK',
                         help='a link that payloads will be attached to, besides payload_links; '
                              'may be repeated')
-    parser.add_argument('--output', type=Path, metavar='FOLDER',
+    parser.add_argument('--out', type=Path, metavar='FOLDER',
                         help="a folder to ship the kernels in, in place of the user's cache")
     parser.add_argument('--cpu', choices=['host', 'portable'],
                         help='host: for CPUs like the one of this machine (default); portable: '
-                             'for most of its architecture (default with --output)')
+                             'for most of its architecture (default with --out)')
+    for former, name in (('--output', 'out'), ('--params-file', 'parameters')):
+        parser.add_argument(former, dest=name, type=Path, help=argparse.SUPPRESS)
     return parser
 
 

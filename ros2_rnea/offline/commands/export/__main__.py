@@ -42,7 +42,14 @@ from ros2_rnea.export.model_file import encoded, tape_data
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.compile.parameter_file import names_in, read_parameters
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
-from ros2_rnea.offline.commands.robot_options import check_gravity, described, PAYLOAD, payload_of
+from ros2_rnea.offline.commands.robot_options import (
+    check_gravity,
+    described,
+    PAYLOAD,
+    PAYLOAD_NUMBERS,
+    payload_of,
+    with_payloads,
+)
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.robots.sent_terms import Arm, Terms
@@ -128,9 +135,7 @@ def _robot(
     if options.parameters is not None:
         robot, _ = with_numbers_of(
             robot, options.parameters, options.node, options.gravity is not None)
-    for number, (link, inertial) in enumerate(options.payload):
-        robot = robot.with_payload(f'payload {number}', link, inertial)
-    return AdjustableRobot.of(robot, payload_links)
+    return AdjustableRobot.of(with_payloads(robot, options.payload), payload_links)
 
 
 def _settings(
@@ -227,8 +232,7 @@ examples:
     group.add_argument('--payload-link', action='append', default=[], metavar='LINK',
                        help='a link whose payload can change; may be repeated')
     group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
-                       help='a payload that the robot carries now (kg, m, kg m^2), as in '
-                            'tool0:1.5:0,0,0.1; may be repeated')
+                       help=f'what the robot carries: {PAYLOAD_NUMBERS}')
     group.add_argument('--parameters', type=Path, metavar='FILE',
                        help='a parameter file of the node, such as that of identify: its '
                             'friction, rotors (armature) and gravity replace those of the URDF; '
@@ -237,7 +241,7 @@ examples:
     group.add_argument('--node', default='/inverse_dynamics', metavar='NAME',
                        help='whose parameters these are (default %(default)s)')
     group = parser.add_argument_group('what is computed')
-    group.add_argument('--quantities', metavar='NAME,…',
+    group.add_argument('--quantities', metavar='NAME,...',
                        help=f'see below (default {QUANTITIES_OF_FILE}; with --c '
                             f'{QUANTITIES_OF_C})')
     group.add_argument('--jacobian', action='append', default=[], metavar='LINK',

@@ -35,10 +35,21 @@ from ros2_rnea.offline.commands.fill_efforts.report import (
     report_table,
     sentences,
 )
-from ros2_rnea.offline.commands.robot_options import add_robot_options, joint_position, robot_of
+from ros2_rnea.offline.commands.robot_options import (
+    add_robot_options,
+    ASSUMED,
+    assumed,
+    finite_numbers,
+    names,
+    PAYLOAD,
+    PAYLOAD_NUMBERS,
+    payload_of,
+    robot_of,
+    with_payloads,
+)
 from ros2_rnea.offline.filling.effort_filler import fill_efforts, Filled, FillSettings, Plan, Start
 from ros2_rnea.offline.filling.omitted_joints import with_joints_at_rest
-from ros2_rnea.offline.filling.torque_report import Checked, TorqueCheck
+from ros2_rnea.offline.filling.torque_report import Checked, ORIGIN, TorqueCheck
 from ros2_rnea.robots.joint_index_map import single_joints
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.robots.sent_terms import Arm
@@ -62,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_intermixed_args(arguments)
     console = PrintableConsole(highlight=False)
-    robot = robot_of(read_source(options.urdf, options.mappings), options)
+    robot = with_payloads(
+        robot_of(read_source(options.urdf, options.mappings), options), options.payload)
     found = _with_all_joints(
         robot, read_trajectory(options.file, options.topic, options.message), options)
     limits = read_limits(options.limits, robot)
@@ -84,20 +96,20 @@ def _with_all_joints(robot: Robot, found: Found, options: argparse.Namespace) ->
     """Add the joints of the controller that the trajectory omits, at rest where they start."""
     known = [*robot.joint_names, *robot.tree.mimics, *found.plan.joint_names]
     for option, names in (('--controller-joints', options.controller_joints),
-                          ('--start', dict(options.start))):
+                          ('--assume', options.assume)):
         for name in names:
             hint = did_you_mean(name, known)
-            if name not in known and (hint or option == '--start'):
+            if name not in known and (hint or option == '--assume'):
                 raise FileError(
                     f'{option} names {name!r}, which {robot.name!r} does not have{hint}')
-        known += names  # of which --start may give the positions
-    positions = {**found.start.positions, **dict(options.start)}
+        known += names  # of which --assume may give the positions
+    positions = {**found.start.positions, **options.assume}
     omitted = [name for name in options.controller_joints if name not in found.plan.joint_names]
     for name in omitted:
         if name not in positions:
             raise FileError(
                 f'the trajectory omits joint {name!r} of --controller-joints, and its position is '
-                f'not known: --start {name}=POSITION, as the controller commands it')
+                f'not known: --assume {name}=POSITION, as the controller commands it')
     return found._replace(plan=with_joints_at_rest(
         found.plan, {name: positions[name][0] for name in omitted}))
 
@@ -126,11 +138,11 @@ def _checked(
             robot, options.joints or single_joints(robot), plan, _start(found, options), settings,
             lambda share: bar.update(task, completed=share))
     return Checked(filled, TorqueCheck(robot, filled, limits.efforts, limits.motion).report(
-        options.payload or '', options.payload_at))
+        *options.largest_payload))
 
 
 def _start(found: Found, options: argparse.Namespace) -> Start:
-    return Start({**found.start.positions, **dict(options.start)}, found.start.velocities)
+    return Start({**found.start.positions, **options.assume}, found.start.velocities)
 
 
 def _retimed(
@@ -206,11 +218,12 @@ are used instead:
 exit codes:  0 filled, within all limits that are known; 1 filled, a limit is exceeded;
              2 not filled, with the reason
 examples:
-  ros2_rnea fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand --payload-at 0 0 0.1
+  ros2_rnea fill_efforts swing.yaml --urdf panda.urdf --payload panda_hand:1.5:0,0,0.1
+  ros2_rnea fill_efforts swing.yaml --urdf panda.urdf --largest-payload panda_hand:0,0,0.1
   ros2_rnea fill_efforts swing.csv --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --tolerance 0.5
   ros2_rnea fill_efforts my_bag --topic /arm/joint_trajectory --message 3 --urdf robot.urdf
   ros2_rnea fill_efforts swing.yaml --urdf panda.urdf --retime
-  ros2_rnea fill_efforts reach.yaml --urdf arm.urdf --start shoulder=0.1 elbow=-0.5""")
+  ros2_rnea fill_efforts reach.yaml --urdf arm.urdf --assume shoulder=0.1,elbow=-0.5""")
     parser.add_argument('file', type=Path, help='the trajectory: .yaml, .csv or a bag')
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
     _add_more_about_the_robot(parser.add_argument_group('the robot'))
@@ -220,11 +233,11 @@ examples:
                              'velocity and acceleration (needs pip install toppra); the robot '
                              'rests where the path has a corner')
     results = parser.add_argument_group('output')
-    results.add_argument('--payload', metavar='LINK',
-                         help='also report the largest payload on this link within all limits')
-    results.add_argument('--payload-at', nargs=3, type=float, default=(0.0, 0.0, 0.0),
-                         metavar=('X', 'Y', 'Z'), help="its centre of mass in the link's frame, "
-                                                       'metres (default 0 0 0)')
+    results.add_argument('--largest-payload', type=_link_and_position, default=(),
+                         metavar='LINK[:X,Y,Z]',
+                         help='also report the largest payload on this link within all limits, in '
+                              "addition to --payload; its centre of mass from the link's origin "
+                              '[m] (default 0,0,0)')
     results.add_argument('--out', type=Path, metavar='FILE',
                          help='the filled trajectory, .yaml or .csv (default: FILE.filled.yaml in '
                               'the current folder; .csv if FILE is)')
@@ -240,18 +253,29 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--limits', type=Path, metavar='FILE',
                        help='limits of the motion that are used instead of those of the URDF: a '
                             'joint_limits.yaml of MoveIt')
-    group.add_argument('--start', nargs='+', type=joint_position, default=(),
-                       metavar='JOINT=POSITION',
+    group.add_argument('--assume', type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that the trajectory does not name, and the start '
                             'of all, at rest, if its first point is not at time 0 [rad or m]')
+    group.add_argument('--start', dest='assume', type=assumed, help=argparse.SUPPRESS)  # former
+    group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
+                       help=f'what the robot carries: {PAYLOAD_NUMBERS}')
+
+
+def _link_and_position(text: str) -> tuple[str, tuple[float, ...]]:
+    """Return a link and a point in its frame, the type of ``--largest-payload``."""
+    link, separator, numbers = text.partition(':')
+    point = finite_numbers(numbers) if separator else ORIGIN
+    if not link or len(point) != 3:
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be LINK[:X,Y,Z], as in tool0:0,0,0.1')
+    return link, point
 
 
 def _add_filling_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument('--joints', nargs='+', metavar='JOINT',
+    group.add_argument('--joints', type=names, metavar='JOINT,...',
                        help='the joints to fill (default: all that have an effort)')
-    group.add_argument('--controller-joints', nargs='+', default=(), metavar='JOINT',
+    group.add_argument('--controller-joints', type=names, default=(), metavar='JOINT,...',
                        help='all joints of the controller: those that the trajectory omits are '
-                            'added at rest at their --start, because the controller commands '
+                            'added at rest where --assume says, because the controller commands '
                             'them no effort otherwise')
     group.add_argument('--arm', choices=[arm.value for arm in Arm], default=Arm.GENERIC.value,
                        help='leave out the terms that this arm adds by itself: generic, none '
