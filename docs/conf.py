@@ -49,6 +49,8 @@ html_theme = 'furo'
 html_title = project
 html_static_path = ['_static']
 html_css_files = ['site.css']
+html_js_files = ['copy.js']
+html_search_scorer = str(ROOT / 'docs' / 'search_scores.js')
 html_show_sourcelink = False
 html_copy_source = False
 

@@ -24,16 +24,22 @@ import json
 import os
 from pathlib import Path
 import re
+import runpy
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import pytest
 from repository import PACKAGE, ROOT
 from ros2_rnea.control.decision import Status
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 DOCS = ROOT / 'docs'
 PAGES = sorted(DOCS.glob('*.rst'))
+OF_THE_NODE = ''.join(
+    page.read_text(encoding='utf-8') for page in sorted((DOCS / 'node').glob('*.rst')))
 
 
 def text(page: str) -> str:
@@ -105,6 +111,56 @@ def test_pages_have_no_fault_in_a_browser(build: Build):
     result = look_at(build.folder)
     assert result.returncode == 0, result.stdout + result.stderr
     assert re.match(r'[3-9]\d pages, 0 faults', result.stdout)
+
+
+@pytest.mark.slow
+def test_the_menu_leads_to_guides_and_not_into_the_package(build: Build):
+    page = (build.folder / 'index.html').read_text(encoding='utf-8')
+    first = re.findall(r'<li class="toctree-l1[^"]*"><a [^>]*href="([\w/-]+)\.html"', page)
+    assert {'how-to/moveit', 'node/index', 'api', 'theory', 'check-model'} <= {*first}
+    assert not {'modules', 'robots', 'proof', 'real-robots'} & {*first}  # they are below these
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    """Return the system's browser."""
+    playwright = pytest.importorskip('playwright.sync_api')
+    path = runpy.run_path(str(DOCS / 'check_site.py'))['find_browser']()
+    if path is None:
+        assert not os.environ.get('ROS2_RNEA_DEMANDS_BROWSER')
+        pytest.skip('no browser is installed')
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('query', ['gravity', 'friction', 'payload', 'robot'])
+def test_search_finds_guides_before_what_is_inside(build: Build, browser: Browser, query: str):
+    tab = browser.new_page()
+    tab.goto(f'{(build.folder / "search.html").as_uri()}?q={query}')
+    tab.wait_for_function('Search.output && Search.status && /finished/.test('
+                          'Search.status.textContent)')
+    found = tab.evaluate(
+        '[...document.querySelectorAll("ul.search > li > a")].map(a => a.getAttribute("href"))')
+    pages = [link.partition('.html')[0] for link in found]
+    assert pages[0].startswith('how-to/')
+    inside = [page in ('modules', 'robots', 'proof', 'real-robots', 'errata') for page in pages]
+    assert any(inside) and inside == sorted(inside)
+
+
+@pytest.mark.slow
+def test_a_button_copies_commands_without_prompts(build: Build, browser: Browser):
+    context = browser.new_context(permissions=['clipboard-read', 'clipboard-write'])
+    tab = context.new_page()
+    tab.goto((build.folder / 'index.html').as_uri())
+    block = tab.locator('.highlight-console', has_text='ros2 launch').first
+    block.hover()
+    block.get_by_role('button', name='Copy').click()
+    block.get_by_text('Copied').wait_for()
+    assert tab.evaluate('navigator.clipboard.readText()') == (
+        'ros2 launch ros2_rnea inverse_dynamics.launch.py \\\n    params_file:=my_arm.yaml')
 
 
 FAULTS = {
@@ -205,14 +261,14 @@ def names_in_the_graph() -> Iterator[str]:
 
 @pytest.mark.parametrize('name', sorted(names_in_the_graph()))
 def test_interface_names_every_topic_and_service(name: str):
-    assert f'``{name}``' in text('interface')
+    assert f'``{name}``' in OF_THE_NODE
 
 
 @pytest.mark.parametrize('path', sorted(
     str(path.relative_to(ROOT)) for pattern in ('srv', 'msg')
     for path in (ROOT / 'ros2_rnea_interfaces' / pattern).glob(f'*.{pattern}')))
 def test_interface_shows_definitions_as_they_are(path: str):
-    assert f'.. literalinclude:: ../{path}\n' in text('interface')
+    assert f'.. literalinclude:: ../../{path}\n' in OF_THE_NODE
 
 
 @pytest.mark.parametrize('status', Status, ids=lambda status: status.name)

@@ -17,7 +17,7 @@ How large the inputs of the node may be.
 The control thread reads the inputs, and sends no effort while it reads.  Within these bounds,
 which no robot needs, it reads no input for longer than 20 ms.  It refuses a larger input without
 reading it.  Work that may take longer is done in another thread or process.  The bounds are listed
-in ``docs/interface.rst``.
+in ``docs/node/bounds.rst``.
 """
 
 from __future__ import annotations

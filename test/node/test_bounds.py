@@ -818,7 +818,7 @@ def test_a_description_is_accepted_at_the_bounds_and_refused_beyond():
 
 
 def test_the_documentation_has_the_bounds():
-    text = (ROOT / 'docs' / 'interface.rst').read_text(encoding='utf-8')
+    text = (ROOT / 'docs' / 'node' / 'bounds.rst').read_text(encoding='utf-8')
     start = text.index('   * - input\n', text.index('Bounds of inputs\n'))
     table = text[start:text.index('The parameters of one request are set together', start)]
     # The time of a transition is no size; the services that have it say its bound.

@@ -211,8 +211,8 @@ def test_a_crash_leaves_the_last_effort_as_the_documentation_says(start, end):
         assert node.process.poll() == -end
         driver.turn()
         assert last(driver) == pytest.approx(GRAVITY)
-    row, = (row for row in (ROOT / 'docs' / 'interface.rst').read_text(encoding='utf-8').split(
-        '   * - ') if end.name in row)
+    page = ROOT / 'docs' / 'node' / 'process.rst'
+    row, = (row for row in page.read_text(encoding='utf-8').split('   * - ') if end.name in row)
     assert row.rstrip().endswith('- the last effort, also that of a motion')
 
 
