@@ -17,11 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.segment import Segment
+from rich.segment import Segment, Segments
 from rich.table import Table
+from rich.text import Text
 
 from ros2_rnea.errors import printable
 
@@ -39,23 +42,58 @@ class PrintableConsole(Console):
             yield Segment(text, style, control)
 
 
+WIDEST = 10_000
+"""Columns of a terminal that is wide enough for any table."""
+
+
+PLAIN: dict[str, Any] = {
+    'title_justify': 'left', 'title_style': 'bold', 'box': None, 'header_style': 'dim',
+    'padding': (0, 0, 0, 1), 'pad_edge': False}
+"""How tables look: without lines."""
+
+
 def plain_table(title: str | None = None) -> Table:
     """Return a table without lines."""
-    return Table(title=title, title_justify='left', title_style='bold', box=None,
-                 header_style='dim', padding=(0, 0, 0, 1), pad_edge=False)
+    return Table(title=title, **PLAIN)
+
+
+class FigureTable(Table):
+    """
+    A table of figures by name, in which each row is one line.
+
+    Where the terminal is too narrow for that, each name has a line of its own, above its figures.
+    """
+
+    def __rich_console__(
+            self, console: Console, options: ConsoleOptions) -> RenderResult:
+        unlimited = options.update(max_width=WIDEST)
+        if Measurement.get(console, unlimited, self).maximum <= options.max_width:
+            yield from super().__rich_console__(console, options)
+            return
+        names, *others = self.columns
+        figures = Table(title=self.title, **PLAIN)
+        for column in others:
+            figures.add_column(column.header, justify='right', no_wrap=True)
+        for row, cells in zip(self.rows, zip(*(column.cells for column in others))):
+            figures.add_row(*cells, style=row.style)
+        lines = console.render_lines(figures, options, new_lines=True)
+        above = len(lines) - len(self.rows)  # of the title and the headers
+        for line in lines[:above]:
+            yield Segments(line)
+        for name, row, line in zip(names.cells, self.rows, lines[above:]):
+            yield Text(str(name), style=row.style or '', overflow='fold')
+            yield Segments(line)
 
 
 def figure_table(first: str, *others: str) -> Table:
     """
     Return a table of figures by name.
 
-    Names are folded where the terminal is too narrow: none is cut off.  Figures are not folded.
-
     :param first: title of the column of names.
     :param others: titles of the columns of figures.
     """
-    table = plain_table()
-    table.add_column(first, overflow='fold')
+    table = FigureTable(**PLAIN)
+    table.add_column(first, no_wrap=True)
     for title in others:
         table.add_column(title, justify='right', no_wrap=True)
     return table

@@ -117,6 +117,14 @@ def test_files_and_exit_code_say_what_came_of_it(outcome, tmp_path, late, code, 
     assert verdict in output.getvalue()
 
 
+def test_the_picture_names_its_colours(outcome, tmp_path):
+    picture = pytest.importorskip('ros2_rnea.tools.demo.identify.picture')
+    picture.draw_identification(outcome, tmp_path / 'p.svg')
+    text = (tmp_path / 'p.svg').read_text(encoding='utf-8')
+    for name in ('the push', 'estimate of x', 'y', 'z', 'identified: RMS'):
+        assert f'<!-- {name}' in text
+
+
 @pytest.mark.parametrize('late, code', [(0, 0), (100, 3)])
 def test_a_recording_of_too_slow_a_machine_is_not_identified(
         tmp_path, monkeypatch, capsys, late, code):

@@ -13,10 +13,11 @@
 # limitations under the License.
 """The picture of the efforts and errors over time."""
 
+from matplotlib.figure import Figure
 import numpy as np
 import pytest
 
-from ros2_rnea.tools.demo.timeline import draw_timeline, with_gaps
+from ros2_rnea.tools.demo.timeline import arrange, draw_timeline, with_gaps
 
 
 @pytest.mark.parametrize(('times', 'drawn'), [
@@ -49,3 +50,24 @@ def test_the_joint_of_largest_effort_is_drawn_alone(make_results, make_episode, 
     path = tmp_path / 'timeline.svg'
     draw_timeline(make_results(phases=(), episodes={'stop': make_episode(step=-9.0)}), path)
     assert '<!-- joint4 [Nm] -->' in path.read_text()
+
+
+@pytest.mark.parametrize('names, lengths', [
+    (('holds', 'dead', 'back'), (0.3, 4.0, 0.3)),
+    (('follows', 'braked', 'held'), (2.5, 0.2, 0.4)),
+    (('known from wrench',), (4.0,)),
+    (('follows', 'stopped'), (3.9, 0.1))])
+def test_titles_of_sections_stay_in_the_frame_and_do_not_touch(names, lengths):
+    figure = Figure(figsize=(2.0, 2.0), dpi=100)
+    axes = figure.subplots()
+    axes.set_xlim(0.0, sum(lengths))
+    titles = [axes.annotate(
+        name, (sum(lengths[:number]), 1.0), (2.0, 3.0), fontsize=7.5, annotation_clip=False,
+        xycoords=('data', 'axes fraction'), textcoords='offset points')
+        for number, name in enumerate(names)]
+    arrange(titles, axes)
+    frame = axes.get_window_extent()
+    boxes = [title.get_window_extent() for title in titles]
+    for number, box in enumerate(boxes):
+        assert frame.x0 - 0.1 <= box.x0 and box.x1 <= frame.x1 + 0.1
+        assert not any(box.overlaps(other) for other in boxes[:number])

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib import rc_context
@@ -22,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.text import Annotation
 from matplotlib.ticker import MultipleLocator
 import numpy as np
 
@@ -32,7 +34,7 @@ from ros2_rnea.tools.demo.picture import degree_scale, FINE, STYLE, UNJUDGED
 SILENCE = 0.05
 """A longer pause between two efforts is drawn as one [s]."""
 
-NARROWEST = 6.5
+NARROWEST = 7.0
 """A shorter episode is drawn as wide as one of this duration [s], to fit its title."""
 
 SMALLEST = 3e-4
@@ -41,7 +43,13 @@ SMALLEST = 3e-4
 GOOD, BAD = '#EAF2F8', '#FBECE4'
 """Background colours of sections in which the node knows the change, and in which not."""
 
-_KNOWN = ('before', 'known', 'follows', 'back', 'held')
+_KNOWN = ('before', 'known', 'follows', 'back', 'holds', 'held')
+
+ROWS = 2
+"""Rows of the titles of sections, which stand above each other where one row is too narrow."""
+
+APART = 4.0
+"""Least distance between two titles in a row [points]."""
 
 
 def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
@@ -69,8 +77,8 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
             [Line2D([], [], color=GREY, linewidth=2.4, alpha=0.5), Line2D([], [], color=BLUE)],
             [f'the motor of {name}, its own feedback included', 'what the node sent'],
             loc='upper right', ncols=2, frameon=False)
+        titles = [_draw_sections(column, episode) for column, episode in zip(axes.T, episodes)]
         for column, episode in zip(axes.T, episodes):
-            _draw_sections(column, episode)
             _draw_motor(column[0], episode, joint)
             _draw_sent(column[1], episode)
             _draw_error(column[2], episode)
@@ -85,6 +93,10 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
         degree_scale(first[2], *_error_range(episodes))
         for plot in axes.flat:
             plot.grid(axis='y')
+        figure.draw_without_rendering()  # which gives the axes their places, and they keep them
+        figure.set_layout_engine('none')
+        for plot, texts in zip(axes[0], titles):
+            arrange(texts, plot)
         save(figure, path, FINE)
 
 
@@ -98,16 +110,33 @@ def _duration(episode: Episode) -> float:
     return episode.sections[-1].end
 
 
-def _draw_sections(column: np.ndarray, episode: Episode) -> None:
-    for number, section in enumerate(episode.sections):
+def _draw_sections(column: np.ndarray, episode: Episode) -> list[Annotation]:
+    """Colour the sections, and return their titles, which :func:`arrange` puts in their places."""
+    titles = []
+    for section in episode.sections:
         known = section.title in _KNOWN or len(episode.sections) == 1
         for axes in column:
             axes.axvspan(section.start, section.end, color=GOOD if known else BAD, linewidth=0,
                          zorder=-2)
-        column[0].annotate(section.title, (section.start, 1.0),
-                           (2.0, 3.0 + 9.0 * (number % 2)), fontsize=7.5,
-                           xycoords=('data', 'axes fraction'), textcoords='offset points',
-                           color=BLUE if known else VERMILION)
+        titles.append(column[0].annotate(
+            section.title, (section.start, 1.0), (2.0, 3.0), fontsize=7.5,
+            xycoords=('data', 'axes fraction'), textcoords='offset points',
+            color=BLUE if known else VERMILION, annotation_clip=False))
+    return titles
+
+
+def arrange(titles: Sequence[Annotation], axes: Axes) -> None:
+    """Keep titles above their axes, at the begin of their sections, where they do not touch."""
+    pixels = axes.figure.dpi / 72.0
+    frame = axes.get_window_extent()
+    ends = [-np.inf] * ROWS
+    for title in titles:
+        box = title.get_window_extent()
+        left = max(min(box.x0, frame.x1 - box.width), frame.x0)
+        free = [row for row in range(ROWS) if ends[row] + APART * pixels <= left]
+        row = free[0] if free else int(np.argmin(ends))
+        ends[row] = left + box.width
+        title.xyann = (title.xyann[0] + (left - box.x0) / pixels, 3.0 + 9.0 * row)
 
 
 def _draw_motor(axes: Axes, episode: Episode, joint: int) -> None:

@@ -13,6 +13,7 @@
 # limitations under the License.
 """The command that fills efforts: what it prints and writes, and its exit codes."""
 
+from dataclasses import replace
 from math import inf
 import os
 from pathlib import Path
@@ -30,6 +31,7 @@ from ros2_rnea.offline.filling.effort_filler import fill_efforts, Plan
 from ros2_rnea.offline.filling.motion_check import described_limits, Moment, MotionLimits
 from ros2_rnea.offline.filling.torque_report import (
     Checked,
+    JointLoad,
     LargestPayload,
     TorqueCheck,
     TorqueReport,
@@ -491,6 +493,20 @@ def test_jumps_are_said_with_their_times():
     report = TorqueReport((), None, 0.0, None)
     [said] = [s for s in sentences(Checked(FILLED, report), 2) if 'jumps' in s]
     assert said.startswith('The effort jumps at 0.200 s, because')
+
+
+@pytest.mark.parametrize('limit, least', [(100.0, 2.0), (inf, 0.02 * 30.0)])
+def test_next_to_no_effort_does_not_fill_its_axis(limit, least):
+    axes = picture.Figure().subplots()
+    index = FILLED.filled.index('elbow')
+    small = FILLED.samples._replace(sent=1e-5 * FILLED.samples.sent)
+    points = tuple(point._replace(effort=1e-5 * point.effort) for point in FILLED.points)
+    load = JointLoad('elbow', limit, 1e-4, 0.0, 1e-4)
+    picture._draw_effort(
+        axes, replace(FILLED, samples=small, points=points), load, index, largest=30.0)
+    low, high = axes.get_ylim()
+    assert high - low == pytest.approx(least)
+    assert low < small.sent[:, index].min() and small.sent[:, index].max() < high
 
 
 def test_of_many_joints_the_picture_shows_the_most_loaded(tmp_path):

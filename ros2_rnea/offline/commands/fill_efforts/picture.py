@@ -29,6 +29,12 @@ from ros2_rnea.offline.filling.torque_report import Checked, JointLoad, TorqueRe
 
 MAX_JOINTS = 12
 
+SMALLEST_AXIS = 0.02
+"""
+An axis of efforts is at least as long as this share of the joint's limit, or without one of the
+largest effort of all joints: next to nothing then looks like it.
+"""
+
 STYLE: dict[Any, Any] = {**STYLE_OF_ALL, 'axes.grid': True, 'font.size': 8}
 
 
@@ -44,11 +50,12 @@ def draw(filled: Filled, report: TorqueReport, path: Path) -> None:
     shown = sorted(sorted(range(len(report.joints)), key=lambda i: -_load(report.joints[i]))[
         :MAX_JOINTS])
     errors = filled.line_errors()
+    largest = max((abs(load.peak) for load in report.joints), default=0.0)
     with rc_context(STYLE):
         figure = Figure(figsize=(9.0, 1.0 + 1.15 * len(shown)), layout='constrained')
         axes = figure.subplots(len(shown), 2, squeeze=False, sharex=True, width_ratios=(2, 1))
         for (left, right), index in zip(axes, shown):
-            _draw_effort(left, filled, report.joints[index], index)
+            _draw_effort(left, filled, report.joints[index], index, largest)
             _draw_error(right, filled, errors, index)
         axes[0, 0].set_title(_title(filled, report, len(shown)))
         axes[0, 1].set_title('interpolation error; dashed: tolerance')
@@ -100,7 +107,7 @@ def _draw_share(
 
 def _title(filled: Filled, report: TorqueReport, shown: int) -> str:
     few = f', {shown} of {len(report.joints)} joints' if shown < len(report.joints) else ''
-    return f'effort [Nm or N]; dots: the {len(filled.points)} points; red: limit{few}'
+    return f'effort [Nm or N]; dots: the {len(filled.points)} points; orange: limit{few}'
 
 
 def _load(load: JointLoad) -> float:
@@ -108,14 +115,20 @@ def _load(load: JointLoad) -> float:
     return abs(load.peak) / load.limit if load.limit else np.inf
 
 
-def _draw_effort(axes: Axes, filled: Filled, load: JointLoad, index: int) -> None:
+def _draw_effort(
+        axes: Axes, filled: Filled, load: JointLoad, index: int, largest: float) -> None:
+    """Draw the effort of a joint; ``largest`` is that of all joints."""
     needed = filled.samples.sent[:, filled.v_index[index]]
     column = filled.joint_names.index(load.joint)
     axes.plot(filled.samples.times, needed, color=GREY, linewidth=1.8)
     axes.plot([point.waypoint.time for point in filled.points],
               [point.effort[column] for point in filled.points],
               '.-', color=BLUE, linewidth=0.8, markersize=4)
+    least = SMALLEST_AXIS * (load.limit if 0.0 < load.limit < np.inf else largest)
     low, high = axes.get_ylim()
+    if high - low < least:
+        low, high = (0.5 * (low + high) + side * least for side in (-0.5, 0.5))
+        axes.set_ylim(low, high)
     for limit in (-load.limit, load.limit):
         if low - (high - low) < limit < high + (high - low):
             axes.axhline(limit, color=VERMILION, linewidth=1.0)

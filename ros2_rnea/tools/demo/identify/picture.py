@@ -88,18 +88,20 @@ def _draw_joints(axes: Axes, outcome: Outcome) -> None:
 
 def _draw_push(axes: Axes, outcome: Outcome) -> None:
     push = outcome.push
-    axes.set_title('A push at the tip, x y z [N]')
+    axes.set_title('A push at the tip [N]')
     shown = (push.times > push.begin - AROUND) & (push.times < push.end + AROUND)
     times = push.times[shown] - push.begin
     acting = (push.times[shown] >= push.begin) & (push.times[shown] < push.end)
-    axes.plot(times, acting[:, None] * push.force, color=GREY, linewidth=2.6, alpha=0.5)
-    for column, color in zip(push.estimates[shown].T, (ORANGE, VERMILION, BLUE)):
-        axes.plot(times, column, color=color, linewidth=1.1)
+    actual = axes.plot(times, acting[:, None] * push.force, color=GREY, linewidth=2.6, alpha=0.5)
+    estimated = [
+        axes.plot(times, column, color=color, linewidth=1.1)[0]
+        for column, color in zip(push.estimates[shown].T, (ORANGE, VERMILION, BLUE))]
     axes.set_xlim(-AROUND, push.end - push.begin + AROUND)
     axes.set_xlabel('time since the push began [s]')
     axes.grid(axis='y')
-    axes.annotate('grey: the push; colours: the estimate', (0.62, 0.28), fontsize=8,
-                  xycoords='axes fraction', ha='center', color='#555555')
+    axes.legend([actual[0], *estimated], ['the push', 'estimate of x', 'y', 'z'],
+                loc='lower right', bbox_to_anchor=(1.0, 1.0), borderaxespad=0.0, ncols=4,
+                fontsize=8, handlelength=1.2, columnspacing=1.0, frameon=False)
 
 
 def _draw_setting(axes: Axes, outcome: Outcome) -> None:
