@@ -27,10 +27,14 @@ from __future__ import annotations
 from glob import glob
 from pathlib import Path
 import sys
+from xml.etree import ElementTree
 
 from setuptools import Extension, find_packages, setup
 
 NAME = 'ros2_rnea'
+
+PACKAGE = ElementTree.parse(Path(__file__).with_name('package.xml')).getroot()
+MAINTAINER = PACKAGE.findall('maintainer')[0]
 
 NODES = [
     'inverse_dynamics_node = ros2_rnea.node.inverse_dynamics_node:main',
@@ -148,8 +152,9 @@ setup(
     version='0.1.0',
     description='Inverse dynamics for torque-controlled robots in ROS 2',
     author='The ros2_rnea authors',
-    maintainer='The ros2_rnea authors',
-    maintainer_email='ros2_rnea@example.com',
+    maintainer=MAINTAINER.text,
+    maintainer_email=MAINTAINER.get('email'),
+    url=PACKAGE.findtext('url'),
     license='Apache-2.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={'': ['py.typed', '*.html', '*.pyi', '*.urdf', 'tape.[ch]']},

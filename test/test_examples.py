@@ -18,12 +18,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 import re
+import runpy
 import subprocess
 import sys
 
+import numpy as np
 from patience import PATIENCE
 import pytest
 from repository import ROOT
+from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 
 README = (ROOT / 'README.md').read_text(encoding='utf-8')
 EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
@@ -50,6 +53,25 @@ def test_gravity_of_my_arm():
     # As MuJoCo has them, of the same URDF in the same pose.
     for joint, effort in {'joint1': 0.0, 'joint2': -3.91, 'joint4': 21.88, 'joint6': 2.25}.items():
         assert number_after(joint, text) == pytest.approx(effort, abs=0.006)
+
+
+def test_action_chunk():
+    lines = output('action_chunk.py').splitlines()
+    assert lines[-1] == '16 points, at rest after 0.8 s'
+    # The motion is slow: gravity in the pose where it is largest, and a little more.
+    assert number_after('joint4', '\n'.join(lines)) == pytest.approx(22.66, abs=0.1)
+
+
+def test_a_spline_through_the_points_of_a_chunk_has_no_steps():
+    points = runpy.run_path(str(ROOT / 'examples' / 'action_chunk.py'))['points']
+    chunk = np.cumsum(np.random.default_rng(3).normal(0.0, 0.02, (16, 2)), axis=0)
+    times, states = zip(*points(chunk, 20.0))
+    assert times[0] == 0.05 and times[-1] == 0.8
+    assert np.array_equal(np.array(states)[:, 0], chunk)
+    assert not states[-1][1:].any()
+    path = Trajectory(('a', 'b'), [Waypoint(time, *state) for time, state in zip(times, states)])
+    for time in times[1:-1]:
+        assert np.allclose(path.at(time - 1e-9), path.at(time + 1e-9), atol=1e-4)
 
 
 def test_planar_2r():

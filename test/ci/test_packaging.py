@@ -32,6 +32,7 @@ import pytest
 from repository import PACKAGE, requirements, ROOT
 import ros2_rnea
 from ros2_rnea.kernels import call
+import yaml
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
 EXECUTABLES = [
@@ -141,13 +142,41 @@ def package_xml(folder: Path) -> ElementTree.Element:
 
 
 def test_versions_agree():
-    pattern = re.compile(r"""^\s*version ?= ?['"](.+?)['"]""", re.MULTILINE)
+    pattern = re.compile(r"""^\s*version *[=:] ?['"]?([\d.]+)\b""", re.MULTILINE)
     versions = [package_xml(folder).findtext('version') for folder in [ROOT, INTERFACES]]
-    for path in [ROOT / 'setup.py', INTERFACES / 'pyproject.toml']:
+    for path in [ROOT / 'setup.py', INTERFACES / 'pyproject.toml', ROOT / 'CITATION.cff']:
         versions += pattern.findall(path.read_text(encoding='utf-8'))
     versions.append(ros2_rnea.__version__)
-    assert len(versions) == 5
+    assert len(versions) == 6
     assert len(set(versions)) == 1, versions
+
+
+def test_maintainers_and_addresses_agree():
+    """The package.xml of ros2_rnea is the place to fill them in; setup.py reads it."""
+    def said(folder: Path) -> list[str]:
+        return [ElementTree.tostring(element, encoding='unicode').strip()
+                for tag in ('maintainer', 'url') for element in package_xml(folder).iter(tag)]
+
+    expected = said(ROOT)
+    assert len(expected) == 3
+    for folder in (INTERFACES, ROOT / 'ros2_rnea_controller'):
+        assert said(folder) == expected
+    citation = yaml.safe_load((ROOT / 'CITATION.cff').read_text(encoding='utf-8'))
+    addresses = {url.get('type'): url.text for url in package_xml(ROOT).iter('url')}
+    assert citation['repository-code'] == addresses['repository']
+    assert addresses['bugtracker'].startswith(addresses['repository'])
+    assert citation['authors'] == [{'name': package_xml(ROOT).findtext('author')}]
+
+
+def test_hooks_call_programs_that_the_tests_install(monkeypatch: pytest.MonkeyPatch):
+    given: dict = {}
+    monkeypatch.setattr('setuptools.setup', lambda **arguments: given.update(arguments))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path('setup.py')
+    installed = {re.split(r'[\[=<>]', line)[0] for line in given['extras_require']['test']}
+    hooks = yaml.safe_load((ROOT / '.pre-commit-config.yaml').read_text(encoding='utf-8'))
+    entries = [hook['entry'] for repository in hooks['repos'] for hook in repository['hooks']]
+    assert {re.fullmatch(r'\.venv/bin/(\w+)( check)?', entry)[1] for entry in entries} <= installed
 
 
 def imported_modules(paths: list[Path]) -> set[str]:

@@ -43,6 +43,12 @@ def test_workflow_fits_its_schema():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_citation_fits_its_schema():
+    result = run('check-jsonschema', '--builtin-schema', 'vendor.citation-file-format',
+                 str(ROOT / 'CITATION.cff'))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_workflow_is_safe():
     result = run('zizmor', '--offline', '--no-progress', str(WORKFLOW))
     assert result.returncode == 0, result.stdout + result.stderr
