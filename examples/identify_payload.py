@@ -21,13 +21,12 @@ for that body are needed.  Here the measurements come from a simulated arm, with
 """
 
 import numpy as np
-from ros2_rnea import Robot
+from ros2_rnea import Inertial, Robot
 from ros2_rnea.dynamics.regressor import PARAMETERS
-from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.tools.models import seven_dof_arm
 
 PAYLOAD = Inertial(
-    mass=1.5, origin=Pose(xyz=(0.03, -0.02, 0.18)),
+    mass=1.5, com=(0.03, -0.02, 0.18),
     inertia=(0.008, 0.001, 0.0, 0.006, -0.001, 0.004))
 NOISE = 0.2  # standard deviation of a measured effort [Nm]
 
