@@ -416,8 +416,8 @@ def test_the_tolerance_is_in_percent(fill):
      "the trajectory names 'elbo', which 'arm' does not have; did you mean 'elbow'?"),
     ([], SWING.replace('elbow', 'wrist'), "position of joint 'elbow' is not known"),
     ([], SWING.replace('elbow', 'wrist'), "; the trajectory names 'wrist', which 'arm' does not"),
-    (['--start', 'elbo=1'], SWING, "--start names 'elbo', which 'arm' does not have; did you"),
-    (['--start', 'wrist=1'], SWING, "--start names 'wrist', which 'arm' does not have"),
+    (['--assume', 'elbo=1'], SWING, "--assume names 'elbo', which 'arm' does not have; did you"),
+    (['--assume', 'wrist=1'], SWING, "--assume names 'wrist', which 'arm' does not have"),
     (['--controller-joints', 'shoulder', 'elbo'], SWING, "--controller-joints names 'elbo'"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)
 def test_what_cannot_be_done_is_one_line(fill, options, trajectory, message):
