@@ -11,46 +11,35 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings that are read part after part, and what of them stays in memory."""
+"""What of recordings that are prepared part after part stays in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 import gc
 
 import pytest
 from ros2_rnea.errors import NothingUsableError
-from ros2_rnea.offline.identification import memory
+from ros2_rnea.offline.commands import recordings
 from ros2_rnea.offline.identification.recording import Recording
-
-
-def read_all(parts: Iterable[Callable[[], Recording]]) -> tuple[list[Recording], list[str]]:
-    """Return the recordings of all parts, and why there is nothing in the other parts."""
-    recordings, reasons = [], []
-    for read in parts:
-        try:
-            recordings.append(read())
-        except NothingUsableError as error:
-            reasons.append(str(error))
-    return recordings, reasons
 
 
 def kept_at_each_part(monkeypatch: pytest.MonkeyPatch, call: Callable[[], object]) -> list[int]:
     """
-    Return how many recordings and reasons against them are in memory before each part is read.
+    Return how many recordings and reasons against them are in memory as each part is prepared.
 
-    The memory for a part is checked immediately before it is read.  A reason is an error, which
-    keeps the arrays of the calls that it came through.
+    A reason is an error, which keeps the arrays of the calls that it came through.
     """
     kept: list[int] = []
+    prepare = recordings.prepare
 
-    def counted() -> float:
+    def counted(recording: Recording, *arguments: object) -> object:
         kept.append(_alive() - before)
-        return float('inf')
+        return prepare(recording, *arguments)
 
     gc.collect()
     with monkeypatch.context() as patched:
-        patched.setattr(memory, 'available_memory', counted)
+        patched.setattr(recordings, 'prepare', counted)
         gc.disable()  # it might hide by chance what is kept in a cycle
         try:
             before = _alive()

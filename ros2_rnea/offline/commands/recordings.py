@@ -26,7 +26,7 @@ All commands that read recordings have the same ones::
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -35,9 +35,9 @@ from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.robot_options import finite_numbers, PAYLOAD, payload
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
-from ros2_rnea.offline.identification.bag_recording import bag_parts, BagTopics
-from ros2_rnea.offline.identification.csv_recording import csv_parts, CsvColumns, UNITS
-from ros2_rnea.offline.identification.memory import Part
+from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.offline.identification.csv_recording import CsvColumns, read_csv, UNITS
+from ros2_rnea.offline.identification.parts import cut, Part, parts_of
 from ros2_rnea.offline.identification.preparation import (
     AUTOMATIC,
     Preparation,
@@ -57,6 +57,8 @@ recordings:
           JOINT.effort in SI units; --csv-... tells others, by patterns or numbers from 1:
               --csv-time t --csv-position '{joint}_q' --csv-effort '{joint}_i'
               --csv-units position=deg,effort=A --current-gains shoulder=14.9,elbow=11.1
+              --csv-position 'Position{joint}' --csv-effort 'Torque{joint}'
+              --csv-joints joint_1=1,joint_2=2
               --csv-time 1 --csv-position 2-7 --csv-velocity 8-13 --csv-effort 14-19
               --csv-joints pan,lift,elbow,wrist1,wrist2,wrist3
 payloads: --payload tool0:2.5:0,0,0.1 for all recordings, or for one of them
@@ -116,59 +118,62 @@ def prepared_recordings(
     :raises RneaError: naming the recording and what cannot be used.
     """
     settings = preparation(options)
-    for parts in _parts_of_recordings(options):
-        is_used, first_reason = False, ''
-        for read in parts:
-            try:
-                prepared, steps = prepare(read(), robot, settings)
-            except NothingUsableError as error:  # is not kept: it would keep the part in memory
-                first_reason = first_reason or str(error)
-                remarks.append(f'WARNING: this part is left out: {error}')
-                continue
-            remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, {step.name}: '
-                        f'{step.text}' for step in steps]
-            is_used = True
-            yield prepared
-        if not is_used:
-            raise NothingUsableError(first_reason)
+    try:
+        for path, recording, parts in read_recordings(options):
+            is_used, first_reason = False, ''
+            for part in parts:
+                try:
+                    prepared, steps = prepare(cut(recording, part, path), robot, settings)
+                except NothingUsableError as error:  # not kept: it would keep the part in memory
+                    first_reason = first_reason or str(error)
+                    remarks.append(f'WARNING: this part is left out: {error}')
+                    continue
+                remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, '
+                            f'{step.name}: {step.text}' for step in steps]
+                is_used = True
+                yield prepared
+            del recording  # before the next one is read
+            if not is_used:
+                raise NothingUsableError(first_reason)
+    except MemoryError as error:
+        raise RecordingError(
+            'the memory does not suffice to prepare the recordings: prepare parts of them, one '
+            'after the other (--parts-of, in seconds), or one part alone (--from and --to)'
+        ) from error
 
 
-def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
+def read_recordings(options: argparse.Namespace) -> Iterator[tuple[Path, Recording, list[Part]]]:
     """
-    Read the recordings, one after the other.
+    Read the recordings, one after the other, each with the parts of it that are prepared.
 
-    :raises RecordingError: naming the recording and what cannot be read.
-    """
-    for parts in _parts_of_recordings(options):
-        for read in parts:
-            yield read()
-
-
-def _parts_of_recordings(
-        options: argparse.Namespace) -> Iterator[Iterator[Callable[[], Recording]]]:
-    """
-    Yield for each recording what reads its parts, one after the other.
-
-    :raises RecordingError: where a file is no recording, or a payload of none.
+    :raises RecordingError: naming the recording and what cannot be read, or a payload of none.
     """
     for told in options.payload:
         _recordings_of(told, options.recordings)
-    topics = BagTopics(
-        tuple(options.topic), options.commands_topic, options.wrench_topic, options.receive_times)
-    columns = CsvColumns(
-        options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
-        options.csv_command, tuple(options.csv_joints), options.csv_units, options.current_gains)
-    part, longest = Part(options.begin, options.end), options.parts_of
     for path in options.recordings:
-        carried = _payloads_of(path, options.payload, options.recordings)
-        if is_bag(path):
-            yield bag_parts(path, topics, carried, part, longest)
-        elif path.suffix in TEXTS:
-            yield csv_parts(path, columns, carried, part, longest)
-        else:
-            raise RecordingError(
-                f'{path} ends in {path.suffix or "nothing"!r}; a recording is the folder of a '
-                f'bag or ends in {", ".join([*SUFFIXES, *TEXTS])}')
+        yield path, *_read(path, options)
+
+
+def _read(path: Path, options: argparse.Namespace) -> tuple[Recording, list[Part]]:
+    part = Part(options.begin, options.end)
+    carried = _payloads_of(path, options.payload, options.recordings)
+    if is_bag(path):
+        recording = read_bag(path, BagTopics(
+            tuple(options.topic), options.commands_topic, options.wrench_topic,
+            options.receive_times), carried, part)
+    elif path.suffix in TEXTS:
+        recording = read_csv(path, CsvColumns(
+            options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
+            options.csv_command, options.csv_joints, options.csv_units, options.current_gains),
+            carried, part)
+    else:
+        what = (f'ends in {path.suffix!r}' if path.suffix else
+                'has no ending' if path.exists() else 'does not exist')
+        raise RecordingError(
+            f'{path} {what}; a recording is the folder of a bag or ends in '
+            f'{", ".join([*SUFFIXES, *TEXTS])}')
+    return recording, [Part()] if options.parts_of is None else parts_of(
+        part, recording, options.parts_of)
 
 
 def preparation(options: argparse.Namespace) -> Preparation:
@@ -233,8 +238,9 @@ def _add_csv_options(group: argparse._ArgumentGroup) -> None:
             help=f'pattern of the titles of each {name}, or numbers such as 2-7'
                  f'{"" if name in ("position", "effort") else "; empty where there is none"} '
                  '(default: %(default)s)')
-    group.add_argument('--csv-joints', default=[], type=_names, metavar='JOINT,JOINT,...',
-                       help='joints in the order of the numbers; with patterns, those to read')
+    group.add_argument('--csv-joints', default={}, type=_joints, metavar='JOINT[=TEXT],...',
+                       help='joints in the order of the numbers; with patterns, those to read, '
+                            'and the text that the file has in place of {joint}, if another')
     group.add_argument('--csv-units', default={}, type=_units, metavar='WHAT=UNIT,...',
                        help='; '.join(f'{name}: {", ".join(units)}'
                                       for name, units in UNITS.items() if name != 'command'))
@@ -289,8 +295,9 @@ def _delay(text: str) -> float | str:
     return seconds[0]
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(',')]
+def _joints(text: str) -> dict[str, str]:
+    pairs = ([part.strip() for part in joint.split('=', 1)] for joint in text.split(','))
+    return {name: other[0] if other else name for name, *other in pairs}
 
 
 def _units(text: str) -> dict[str, str]:

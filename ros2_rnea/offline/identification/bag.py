@@ -20,16 +20,14 @@ of any package can be read from bags that carry their definitions.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import islice
-from math import isfinite
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, ExitStack
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from ros2_rnea.errors import did_you_mean, RecordingError
-from ros2_rnea.offline.identification.memory import Part
+from ros2_rnea.offline.identification.parts import Part
 
 SUFFIXES = ('.db3', '.mcap')
 
@@ -52,22 +50,31 @@ def opened_bag(path: Path) -> Iterator[Any]:
     :raises RecordingError: where it is no bag, is damaged, or the library is not installed.
     """
     try:
-        from rosbags.highlevel import AnyReader, AnyReaderError
-        from rosbags.typesys import get_typestore, Stores
+        import rosbags.highlevel  # noqa: F401
     except ImportError as error:
         raise RecordingError(
             f'the bag {path} needs the library rosbags, which is not installed: '
             'pip install rosbags') from error
+    if not path.exists():
+        raise RecordingError(f'{path} cannot be read as a bag: it does not exist')
     folder = path if path.is_dir() else path.parent
-    if folder.is_dir() and not (folder / 'metadata.yaml').is_file():
+    if not (folder / 'metadata.yaml').is_file():
         raise RecordingError(
             f'{folder} cannot be read as a bag: it has no metadata.yaml, as when its recorder was '
             f'killed; `ros2 bag reindex {folder}` writes one')
-    try:
-        with AnyReader([folder], default_typestore=get_typestore(Stores.LATEST)) as reader:
-            yield reader
-    except (AnyReaderError, OSError) as error:
-        raise RecordingError(f'{folder} cannot be read as a bag: {error}') from error
+    with ExitStack() as stack:
+        try:
+            reader = stack.enter_context(_reader(folder))
+        except Exception as error:  # of any type: rosbags does not check all that it reads
+            raise RecordingError(
+                f'{_damaged(folder)} cannot be read as a bag: {error}') from error
+        yield reader
+
+
+def _reader(path: Path) -> Any:
+    from rosbags.highlevel import AnyReader
+    from rosbags.typesys import get_typestore, Stores
+    return AnyReader([path], default_typestore=get_typestore(Stores.LATEST))
 
 
 def topics_of(reader: Any, *kinds: str) -> list[str]:
@@ -89,71 +96,43 @@ def check_topic(reader: Any, path: Path, topic: str, *kinds: str) -> None:
             f'{path} has no {" or ".join(kinds)} on {topic}{did_you_mean(topic, topics) or there}')
 
 
-Received = tuple[str, float, Any]
-"""The topic of a message, the time of its reception [s], and the message."""
-
-
-def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[Received]:
-    """Yield the messages of topics, in the order of reception."""
-    [(_, messages)] = messages_by_part(reader, topics, [Part()])
-    return messages
-
-
-def messages_by_part(
-        reader: Any, topics: Iterable[str], parts: Sequence[Part],
-        ) -> Iterator[tuple[Part, Iterator[Received]]]:
+def messages_of(
+        reader: Any, topics: Iterable[str], part: Part = Part(),  # noqa: B008 (it never changes)
+        ) -> Iterator[tuple[str, float, Any]]:
     """
-    Yield parts of a bag with the messages of topics in them, in the order of reception.
+    Yield the messages of topics, in the order of reception.
 
-    All of it is one pass: not every storage finds a time without reading what is before it.
-
-    :param parts: each of which begins where the one before ends.
-    :return: messages, which have to be taken before the next part.
+    :param part: of the bag, by the times of reception.
+    :return: of each the topic, the time of its reception [s], and itself.
+    :raises RecordingError: naming the file that is damaged.
     """
     wanted = {*topics}
     connections = [c for c in reader.connections if c.topic in wanted]
-
+    if not connections:  # rosbags takes none for all
+        return
     # The metadata of a bag may be wrong about its begin; all of it does not depend on them.
-    begin = parts[0].begin
-    start = reader.start_time + round(1e9 * begin) if begin else None
-    stops = [reader.start_time + round(1e9 * part.end) if isfinite(part.end) else None
-             for part in parts]
-    # rosbags takes no connections for all
-    messages = _messages(reader, connections, start, stops[-1]) if connections else iter(())
-    ahead = deque(islice(messages, 1))
-
-    def before(stop: int | None) -> Iterator[Received]:
-        while ahead and (stop is None or ahead[0][1] < stop):
-            topic, received, message = ahead.popleft()
-            yield topic, 1e-9 * received, message
-            ahead.extend(islice(messages, 1))
-
-    for part, stop in zip(parts, stops):
-        yield part, before(stop)
-
-
-def _messages(
-        reader: Any, connections: Sequence[Any], start: int | None, stop: int | None,
-        ) -> Iterator[tuple[str, int, Any]]:
-    """
-    Yield messages with their topics and the times of their reception [ns], in this order.
-
-    :raises RecordingError: where the bag is damaged.
-    """
+    start, stop = (reader.start_time + round(1e9 * time) if 0.0 < time < inf else None
+                   for time in part)
     try:
         for connection, received, data in reader.messages(connections, start, stop):
-            yield connection.topic, received, reader.deserialize(data, connection.msgtype)
-    except Exception as error:  # of any type: rosbags does not check all that it reads
+            yield (connection.topic, 1e-9 * received,
+                   reader.deserialize(data, connection.msgtype))
+    except Exception as error:
         raise RecordingError(
-            f'{reader.paths[0]} cannot be read as a bag: {error}') from error
+            f'{_damaged(reader.paths[0], wanted)} cannot be read as a bag: {error}') from error
 
 
-def count_of(reader: Any, topic: str, part: Part) -> float:
-    """Return about how many messages a topic has in a part of a bag, without reading them."""
-    count = sum(c.msgcount for c in reader.connections if c.topic == topic)
-    duration = 1e-9 * reader.duration
-    share = (min(part.end, duration) - part.begin) / duration if duration > 0.0 else 1.0
-    return count * min(max(share, 0.0), 1.0)
+def _damaged(folder: Path, topics: Collection[str] = ()) -> Path:
+    """Return the first file of a bag whose messages cannot be read, or its folder."""
+    for path in sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES):
+        try:
+            with _reader(path) as reader:
+                for connection, _, data in reader.messages():
+                    if connection.topic in topics:
+                        reader.deserialize(data, connection.msgtype)
+        except Exception:  # noqa: BLE001 (as above)
+            return path
+    return folder
 
 
 def seconds(time: Any) -> float:

@@ -15,10 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +26,15 @@ from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.bag import (
     check_topic,
-    count_of,
     JOINT_STATE,
-    messages_by_part,
     messages_of,
     opened_bag,
-    Received,
     seconds,
     topics_of,
     WRENCH,
 )
-from ros2_rnea.offline.identification.memory import check_memory, Part, parts_of
 from ros2_rnea.offline.identification.merging import at_times, merged, Stream
+from ros2_rnea.offline.identification.parts import Part
 from ros2_rnea.offline.identification.recording import Recording
 
 CONTROLLER_STATE = 'control_msgs/msg/JointTrajectoryControllerState'
@@ -78,83 +73,37 @@ def read_bag(
     :param topics: by default all topics with joint states, whose joints have to differ.
     :param payloads: what the robot carried.
     :param part: that is read, by the times at which messages were recorded.
-    :raises RecordingError: naming the topic, message, time and joint that cannot be read, or where
-        it does not fit into memory.
-    """
-    [recording] = (read() for read in bag_parts(path, topics, payloads or {}, part, None))
-    return recording
-
-
-def bag_parts(
-        path: Path, topics: BagTopics | None, payloads: Mapping[str, tuple[str, Inertial]],
-        part: Part, longest: float | None) -> Iterator[Callable[[], Recording]]:
-    """
-    Yield what reads the parts of a part of a bag, one after the other.
-
-    The bag is opened once, because that may take as long as to read all of it, and each message is
-    read once, however many parts there are.
-
-    :param topics: and payloads, as those of :func:`read_bag`.
-    :param part: that is divided.
-    :param longest: how long each part of it may be [s]; None for one part.
-    :return: functions, each to be called before the next is asked for; they raise
-        NothingUsableError where a part has no joint states.
-    :raises RecordingError: as :func:`read_bag` does.
+    :raises RecordingError: naming the topic, message, time and joint that cannot be read, or the
+        file that is damaged.  NothingUsableError, where there are no joint states.
     """
     part.check()
+    topics = topics or BagTopics()
     with opened_bag(path) as reader:
-        bag = _Bag(reader, path, topics or BagTopics(), payloads)
-        parts = [part] if longest is None else parts_of(part, 1e-9 * reader.duration, longest)
-        for each, messages in bag.parts(parts):
-            yield partial(bag.recording, each, messages)
+        states = _state_topics(reader, path, topics)
+        reading = _BagReading(path, topics, part, 1e-9 * reader.start_time)
+        return reading.recording(
+            messages_of(reader, [*states, topics.commands, topics.wrench], part), states,
+            payloads or {})
 
 
-class _Bag:
-    """An open bag, and what is read of it."""
+def _state_topics(reader: Any, path: Path, topics: BagTopics) -> list[str]:
+    """
+    Return the topics with joint states that are read.
 
-    def __init__(
-            self, reader: Any, path: Path, topics: BagTopics,
-            payloads: Mapping[str, tuple[str, Inertial]]) -> None:
-        self._reader = reader
-        self._path = path
-        self._topics = topics
-        self._payloads = payloads
-        self._states = self._state_topics()
-        firsts = (islice(messages_of(reader, [topic]), 1) for topic in self._states)
-        self._joints = sum(len(message.name) for first in firsts for _, _, message in first)
-
-    def parts(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Iterator[Received]]]:
-        """Yield parts with their messages, which have to be taken before the next part."""
-        wanted = [*self._states, self._topics.commands, self._topics.wrench]
-        return messages_by_part(self._reader, wanted, parts)
-
-    def recording(self, part: Part, messages: Iterable[Received]) -> Recording:
-        """
-        Return what the messages of a part say.
-
-        :raises NothingUsableError: where there are no joint states among them.
-        """
-        samples = max(count_of(self._reader, topic, part) for topic in self._states)
-        check_memory(self._path.name + part.words(), samples, self._joints)
-        reading = _BagReading(self._path, self._topics, part, 1e-9 * self._reader.start_time)
-        return reading.recording(messages, self._states, self._payloads)
-
-    def _state_topics(self) -> list[str]:
-        for topic in self._topics.states:
-            check_topic(self._reader, self._path, topic, JOINT_STATE)
-        if self._topics.commands:
-            check_topic(self._reader, self._path, self._topics.commands, JOINT_STATE,
-                        CONTROLLER_STATE)
-        if self._topics.wrench:
-            check_topic(self._reader, self._path, self._topics.wrench, WRENCH)
-        states = list(self._topics.states) or [
-            topic for topic in topics_of(self._reader, JOINT_STATE)
-            if topic != self._topics.commands]
-        if not states:
-            there = ', '.join(topics_of(self._reader)) or 'nothing'
-            raise RecordingError(
-                f'{self._path} has no topic of type {JOINT_STATE}; it has {there}')
-        return states
+    :raises RecordingError: where a topic is not there, or has other messages.
+    """
+    for topic in topics.states:
+        check_topic(reader, path, topic, JOINT_STATE)
+    if topics.commands:
+        check_topic(reader, path, topics.commands, JOINT_STATE, CONTROLLER_STATE)
+    if topics.wrench:
+        check_topic(reader, path, topics.wrench, WRENCH)
+    states = list(topics.states) or [
+        topic for topic in topics_of(reader, JOINT_STATE) if topic != topics.commands]
+    if not states:
+        there = ', '.join(topics_of(reader)) or 'nothing'
+        raise RecordingError(f'{path} has no topic of type {JOINT_STATE}; it has {there}')
+    return states
 
 
 class _BagReading:
@@ -174,7 +123,7 @@ class _BagReading:
         self._commands: dict[tuple[str, frozenset[str]], Stream] = {}
 
     def recording(
-            self, messages: Iterable[Received], states: Sequence[str],
+            self, messages: Iterable[tuple[str, float, Any]], states: Sequence[str],
             payloads: Mapping[str, tuple[str, Inertial]]) -> Recording:
         """
         Read all messages.

@@ -21,25 +21,22 @@ from 1 where a file has no header.
 from __future__ import annotations
 
 from array import array
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 import csv
 from dataclasses import dataclass, field
-from functools import partial
-from io import TextIOWrapper
 from itertools import islice
-from math import isnan, nan, pi
+from math import pi
 from pathlib import Path
 import re
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
+from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.model.regular_file import check_regular_file
-from ros2_rnea.offline.identification.memory import check_memory, Part, parts_of
+from ros2_rnea.offline.identification.parts import cut, Part
 from ros2_rnea.offline.identification.recording import Recording
 
 FIELDS = ('position', 'velocity', 'effort', 'command')
@@ -58,10 +55,8 @@ UNITS = {
 """Factors from the units of a file to those of a recording."""
 UNITS['command'] = UNITS['position']
 
-SAMPLES, SAMPLE = 16, 2**14
-"""Number of parts of a file, and bytes of each, that tell how long a line is."""
-
 _DELIMITERS = ',;\t'
+_DECIMAL_COMMA = re.compile(r'[-+]?\d*,\d+')
 _MISSING = ('', 'nan', 'na', 'null', 'none', '-')
 
 
@@ -74,7 +69,8 @@ class CsvColumns:
     :ivar position: a pattern with ``{joint}``, or numbers, such as ``2-7`` or ``2,4,6``;
         ``velocity``, ``effort`` and ``command`` too, which may be empty: not there.
     :ivar joints: their names, in the order of the numbers; with patterns, those that are read, all
-        if empty.
+        if empty.  A mapping says what the file has in place of ``{joint}`` for each name, such as
+        ``{'joint_1': '1'}`` for the pattern ``Position{joint}``.
     :ivar units: of ``time``, ``position`` (and command), ``velocity`` and ``effort``, from
         :data:`UNITS`; SI where nothing is said.
     :ivar gains: by joint, effort for an ampere [Nm/A or N/A]; with the unit ``A`` of efforts only.
@@ -85,7 +81,7 @@ class CsvColumns:
     velocity: str = '{joint}.velocity'
     effort: str = '{joint}.effort'
     command: str = '{joint}.command'
-    joints: tuple[str, ...] = ()
+    joints: Sequence[str] | Mapping[str, str] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     gains: Mapping[str, float] = field(default_factory=dict)
 
@@ -125,87 +121,26 @@ def read_csv(
         ``JOINT.effort`` in SI units.
     :param payloads: what the robot carried.
     :param part: that is read.
-    :raises RecordingError: naming the column, line and joint that cannot be read, or where it does
-        not fit into memory.
-    """
-    [recording] = (read() for read in csv_parts(path, columns, payloads or {}, part, None))
-    return recording
-
-
-def csv_parts(
-        path: Path, columns: CsvColumns | None, payloads: Mapping[str, tuple[str, Inertial]],
-        part: Part, longest: float | None) -> Iterator[Callable[[], Recording]]:
-    """
-    Yield what reads the parts of a part of a file, one after the other.
-
-    Each row is read three times, however many parts there are: for the duration, for where the
-    parts are, and for its numbers.
-
-    :param columns: and payloads, as those of :func:`read_csv`.
-    :param part: that is divided.
-    :param longest: how long each part of it may be [s]; None for one part.
-    :return: functions, which raise NothingUsableError where a part has no rows.
-    :raises RecordingError: as :func:`read_csv` does.
+    :raises RecordingError: naming the column, line and joint that cannot be read.
+        NothingUsableError, where the part has fewer than two samples.
     """
     part.check()
-    file = _CsvFile(path, columns or CsvColumns(), payloads)
-    parts = [part] if longest is None else parts_of(part, file.duration(), longest)
-    for each, rows in zip(parts, file.rows_of(parts)):
-        yield partial(file.recording, each, rows)
-
-
-class _CsvFile:
-    """A file, and what its columns mean."""
-
-    def __init__(
-            self, path: Path, columns: CsvColumns,
-            payloads: Mapping[str, tuple[str, Inertial]]) -> None:
-        try:
-            check_regular_file(path)
-        except OSError as error:
-            raise RecordingError(f'{path} cannot be read: {error}') from error
-        self._path = path
-        self._columns = columns
-        self._payloads = payloads
-        self._table = _Table(path)
-        self._time = _time_place(columns, self._table)
-        self._places = _places(columns, self._table)
-
-    def duration(self) -> float:
-        """Return the time from the first row to the last [s]."""
-        return self._table.duration(self._time, self._columns.factor('time'))
-
-    def rows_of(self, parts: Sequence[Part]) -> list[_Rows]:
-        """Return the rows of parts, which follow each other."""
-        if list(parts) == [Part()]:
-            return [self._table.all_rows()]
-        return self._table.rows_of(parts, self._time, self._columns.factor('time'))
-
-    def recording(self, part: Part, rows: _Rows) -> Recording:
-        """
-        Read the rows of a part.
-
-        :raises NothingUsableError: where there are none.
-        """
-        if not rows.number:
-            raise NothingUsableError(f'{self._table.name} has no rows{part.words()}')
-        columns, joints = self._columns, list(self._places['position'])
-        name = self._path.name + part.words()
-        check_memory(name, rows.number, len(joints))
-        wanted = [place for by_joint in self._places.values() for place in by_joint.values()]
-        values = self._table.read([self._time, *wanted], rows)
-        times = values[:, 0] * columns.factor('time')
-        there = [what for what, by_joint in self._places.items() if by_joint]
-        arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
-        for what, numbers in arrays.items():
-            numbers *= columns.factor(what)
-        if columns.units.get('effort') == AMPERE:
-            arrays['effort'] *= _gains(columns, joints, self._path)
-        return Recording(
-            name, times, tuple(joints), arrays['position'], arrays['effort'],
-            velocities=arrays.get('velocity'), commands=arrays.get('command'),
-            payloads=self._payloads, part_of='' if part == Part() else str(self._path),
-            begin=rows.since)
+    columns = columns or CsvColumns()
+    table = _table(path)
+    time, places = _time_place(columns, table), _places(columns, table)
+    values = _numbers(table, [
+        time, *(place for by_joint in places.values() for place in by_joint.values())])
+    there = [what for what, by_joint in places.items() if by_joint]
+    arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
+    for what, numbers in arrays.items():
+        numbers *= columns.factor(what)
+    joints = tuple(places['position'])
+    if columns.units.get('effort') == AMPERE:
+        arrays['effort'] *= _gains(columns, joints, path)
+    return cut(Recording(
+        path.name, values[:, 0] * columns.factor('time'), joints, arrays['position'],
+        arrays['effort'], velocities=arrays.get('velocity'), commands=arrays.get('command'),
+        payloads=payloads or {}), part, path)
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:
@@ -266,8 +201,10 @@ def _field_places(
                 if match[1] in found:
                     raise RecordingError(f'{table.name} has column {title!r} twice')
                 found[match[1]] = place
+        if isinstance(columns.joints, Mapping) and columns.joints:
+            return {joint: found[text] for joint, text in columns.joints.items() if text in found}
         return found
-    numbers = _numbers(pattern, name)
+    numbers = _counted(pattern, name)
     if len(numbers) != len(columns.joints):
         raise RecordingError(
             f'{len(numbers)} columns are given for the {name} ({pattern}), and '
@@ -275,7 +212,7 @@ def _field_places(
     return {joint: table.place(number, name) for joint, number in zip(columns.joints, numbers)}
 
 
-def _numbers(text: str, name: str) -> list[int]:
+def _counted(text: str, name: str) -> list[int]:
     """Return the numbers of ``2-7,9``."""
     numbers: list[int] = []
     for part in text.split(','):
@@ -288,214 +225,118 @@ def _numbers(text: str, name: str) -> list[int]:
     return numbers
 
 
-class _LineBegin(NamedTuple):
-    """
-    Where a line of a file begins.
-
-    :ivar offset: what is before it [bytes].
-    :ivar line: how many lines are before it.
-    """
-
-    offset: int = 0
-    line: int = 0
-
-
-class _Rows(NamedTuple):
-    """
-    Consecutive rows of a file.
-
-    :ivar begin: where the first of them begins, or an empty line before it.
-    :ivar number: how many they are, about.
-    :ivar most: how many are read at most; None for all that follow.
-    :ivar since: the time of the first of them since that of the file's first row [s].
-    """
-
-    begin: _LineBegin
-    number: float
-    most: int | None
-    since: float = 0.0
-
-
-class _Lines:
-    """
-    The lines of an open file from one on, as text.
-
-    :ivar offset: where the next one begins [bytes].
-    """
-
-    def __init__(self, file: BinaryIO, offset: int) -> None:
-        if not offset and file.read(len(BOM_UTF8)) == BOM_UTF8:
-            offset = len(BOM_UTF8)
-        file.seek(offset)
-        self.offset = offset
-        self._text = TextIOWrapper(file, encoding='utf-8', newline='')
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._text:
-            self.offset += len(line.encode())
-            yield line
-
-
-class _Table:
+class _Table(NamedTuple):
     """
     A file with rows of numbers.
 
     :ivar titles: of its columns; empty where its first line has numbers already.
+    :ivar width: how many columns it has.
+    :ivar begin: how many lines are before the rows of numbers.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.name = path.name
-        with self._lines(_LineBegin()) as file:
-            lines = list(islice((line for line in file if line.strip()), 2))
-        if not lines:
-            raise RecordingError(f'{path} is empty')
-        self._delimiter = max(_DELIMITERS, key=lines[-1].count)
-        if self._delimiter not in lines[-1]:
-            raise RecordingError(
-                f'{path} has one column, or none that are separated by a comma, a semicolon or a '
-                'tab')
-        first = [cell.strip() for cell in next(csv.reader(lines, delimiter=self._delimiter))]
-        self._width = len(first)
-        self.titles = [] if all(_is_number(cell) for cell in first) else first
-        if self.titles and len(lines) == 1:
-            raise RecordingError(f'{path} has titles of columns, and no rows')
-        self._first = self._after_titles() if self.titles else _LineBegin()
+    path: Path
+    delimiter: str
+    titles: Sequence[str]
+    width: int
+    begin: int
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file."""
+        return self.path.name
 
     def all_titles(self) -> str:
         """Return what columns there are, to be said after what there is not."""
         if not self.titles:
-            return f'; it has no titles, but {self._width} columns: give their numbers'
+            return f'; it has no titles, but {self.width} columns: give their numbers'
         shown = ', '.join(self.titles[:30]) + (', ...' if len(self.titles) > 30 else '')
         return f'; its columns are {shown}'
 
     def place(self, number: int, name: str) -> int:
         """Return the index of a column that is counted from 1."""
-        if not 1 <= number <= self._width:
+        if not 1 <= number <= self.width:
             raise RecordingError(
                 f'column {number} is given for the {name}; {self.name} has columns 1 to '
-                f'{self._width}')
+                f'{self.width}')
         return number - 1
 
-    def all_rows(self) -> _Rows:
-        """Return all rows; how many they are is estimated by the size of the file."""
-        size = self._path.stat().st_size
-        length = lines = 0
-        with self._path.open('rb') as file:
-            for place in range(SAMPLES):
-                file.seek(place * size // SAMPLES)
-                sample = file.read(SAMPLE)
-                if b'\n' in sample:
-                    length += len(sample)
-                    lines += sample.count(b'\n')
-        number = size / length * lines if lines else 1
-        return _Rows(self._first, number, None)
 
-    def rows_of(self, parts: Sequence[Part], place: int, factor: float) -> list[_Rows]:
-        """
-        Return the rows of parts of the file; none where a part has no rows.
-
-        :param parts: each of which begins where the one before ends.
-        :param place: of the column with the times.
-        :param factor: of their unit [s].
-        :raises RecordingError: where times before the end of the last part go back.
-        """
-        begins = [self._first] * len(parts)
-        counts, since = [0] * len(parts), [0.0] * len(parts)
-        first = last = nan
-        at = before = 0  # the part of this row, and that of the row before
-        for begin, line, row in self._filled_rows(self._first):
-            time = factor * self._number(row[place], place, line)
-            first = time if isnan(first) else first
-            if time < last:
-                raise RecordingError(
-                    f'{self.name}: the time goes back from {last - first:g} s to '
-                    f'{time - first:g} s in line {line}, so that the part{parts[before].words()} '
-                    'is not known: correct the times, or read all of the recording')
-            before = at
-            if before == len(parts):  # seen one row later, whose time may go back
-                break
-            last = time if time == time else last
-            while at < len(parts) and time - first >= parts[at].end:
-                at += 1
-            if at < len(parts) and (counts[at] or time - first >= parts[at].begin):
-                if not counts[at]:
-                    begins[at], since[at] = begin, time - first
-                counts[at] += 1
-        return [_Rows(begin, count, count, after)
-                for begin, count, after in zip(begins, counts, since)]
-
-    def duration(self, place: int, factor: float) -> float:
-        """Return the time from the first row to the last, of those that have one [s]."""
-        first, last = nan, nan
-        for _, line, row in self._filled_rows(self._first):
-            time = factor * self._number(row[place], place, line)
-            first = time if isnan(first) else first
-            last = last if isnan(time) else time
-        return last - first
-
-    def read(self, places: Sequence[int], rows: _Rows) -> np.ndarray:
-        """Return the numbers of these columns, shape (rows, columns)."""
-        try:
-            with self._lines(rows.begin) as lines:
-                filled = (line for line in lines if line.rstrip('\r\n'))
-                return np.loadtxt(
-                    filled, delimiter=self._delimiter, usecols=places, ndmin=2, comments=None,
-                    max_rows=rows.most, encoding='utf-8')
-        except (ValueError, IndexError):
-            return self._read_with_empty_cells(places, rows)
-
-    def _read_with_empty_cells(self, places: Sequence[int], wanted: _Rows) -> np.ndarray:
-        """Read what NumPy cannot: empty cells; or find the cell that nobody can."""
-        numbers = array('d')
-        for _, line, row in islice(self._filled_rows(wanted.begin), wanted.most):
-            numbers.extend(self._number(row[place], place, line) for place in places)
-        return np.frombuffer(numbers).reshape(-1, len(places)).copy()
-
-    def _after_titles(self) -> _LineBegin:
-        with self._lines(_LineBegin()) as lines:
-            rows = csv.reader(lines, delimiter=self._delimiter)
-            next(row for row in rows if any(cell.strip() for cell in row))
-            return _LineBegin(lines.offset, rows.line_num)
-
-    def _filled_rows(self, begin: _LineBegin) -> Iterator[tuple[_LineBegin, int, list[str]]]:
-        """
-        Yield the rows from a line on that are not empty.
-
-        :return: of each row where it begins, the number of its line, from 1, and its cells.
-        """
-        with self._lines(begin) as lines:
-            rows = csv.reader(lines, delimiter=self._delimiter)
-            begin_of_row = begin
-            for row in rows:
-                line = begin.line + rows.line_num
-                if any(cell.strip() for cell in row):
-                    if len(row) != self._width:
-                        raise RecordingError(
-                            f'line {line} of {self.name} has {len(row)} values; it needs '
-                            f'{self._width}: was its end cut off?')
-                    yield begin_of_row, line, row
-                begin_of_row = _LineBegin(lines.offset, line)
-
-    @contextmanager
-    def _lines(self, begin: _LineBegin) -> Iterator[_Lines]:
-        """Open the file at a line."""
-        try:
-            with self._path.open('rb') as file:
-                yield _Lines(file, begin.offset)
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise RecordingError(f'{self._path} cannot be read: {error}') from error
-
-    def _number(self, cell: str, place: int, line: int) -> float:
-        if cell.strip().lower() in _MISSING:
-            return float('nan')
-        try:
-            return float(cell)
-        except ValueError as error:
-            column = repr(self.titles[place]) if self.titles else place + 1
+def _table(path: Path) -> _Table:
+    """Look at the first two lines of a file."""
+    with _opened(path) as file:
+        lines = list(islice((line for line in file if line.strip()), 2))
+        if not lines:
+            raise RecordingError(f'{path} is empty')
+        cells = [cell.strip() for cell in re.split('[;\t]', lines[-1])]
+        for cell in filter(_DECIMAL_COMMA.fullmatch, cells[1:] and cells):
             raise RecordingError(
-                f'line {line} of {self.name} has {cell!r} in column {column}; it needs a number'
-            ) from error
+                f'{path} has numbers with a decimal comma, such as {cell}: write them with a '
+                'decimal point')
+        delimiter = max(_DELIMITERS, key=lines[-1].count)
+        if delimiter not in lines[-1]:
+            raise RecordingError(
+                f'{path} has one column, or none that are separated by a comma, a semicolon or a '
+                'tab')
+        file.seek(0)
+        begin, cells = next(_filled_rows(file, delimiter))
+    titles = [cell.strip() for cell in cells]
+    if all(map(_is_number, titles)):
+        return _Table(path, delimiter, (), len(titles), 0)
+    if len(lines) == 1:
+        raise RecordingError(f'{path} has titles of columns, and no rows')
+    return _Table(path, delimiter, titles, len(titles), begin)
+
+
+def _numbers(table: _Table, places: Sequence[int]) -> np.ndarray:
+    """Return the numbers of these columns, shape (rows, columns)."""
+    with _opened(table.path) as file:
+        lines = (line for line in islice(file, table.begin, None) if line.rstrip('\r\n'))
+        with suppress(ValueError, IndexError):
+            return np.loadtxt(
+                lines, delimiter=table.delimiter, usecols=places, ndmin=2, comments=None)
+        # NumPy does not read empty cells, and says nothing of the cell that nobody can read.
+        file.seek(0)
+        numbers = array('d')
+        for line, row in _filled_rows(file, table.delimiter):
+            if line <= table.begin:
+                continue
+            if len(row) != table.width:
+                raise RecordingError(
+                    f'line {line} of {table.name} has {len(row)} values; it needs {table.width}: '
+                    'was its end cut off?')
+            numbers.extend(_number(table, row[place], place, line) for place in places)
+    return np.frombuffer(numbers).reshape(-1, len(places)).copy()
+
+
+def _filled_rows(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that are not empty: the number of their line, from 1, and their cells."""
+    rows = csv.reader(file, delimiter=delimiter)
+    for row in rows:
+        if any(cell.strip() for cell in row):
+            yield rows.line_num, row
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    try:
+        check_regular_file(path)
+        with path.open(encoding='utf-8-sig', newline='') as file:
+            yield file
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RecordingError(f'{path} cannot be read: {error}') from error
+
+
+def _number(table: _Table, cell: str, place: int, line: int) -> float:
+    if cell.strip().lower() in _MISSING:
+        return float('nan')
+    try:
+        return float(cell)
+    except ValueError as error:
+        column = repr(table.titles[place]) if table.titles else place + 1
+        point = ' with a decimal point' if ',' in cell else ''
+        raise RecordingError(
+            f'line {line} of {table.name} has {cell!r} in column {column}; it needs a '
+            f'number{point}') from error
 
 
 def _is_number(cell: str) -> bool:

@@ -14,8 +14,7 @@
 """
 Recordings reduced to what a fit needs of them, in chunks.
 
-Apart from the recordings themselves, which :mod:`.sample_store` keeps on the disk where they are
-long, memory does not grow with their length.
+Apart from the recordings themselves, memory does not grow with their length.
 
 Of the rows of a coordinate, with columns X, the effort b of the model before and the measured
 effort y, nothing but the sums of products (X, b, y)ᵀ(X, b, y) enters a least-squares fit, whatever

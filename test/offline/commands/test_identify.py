@@ -52,7 +52,6 @@ from ros2_rnea.offline.identification.conclusions import (  # noqa: E402
 )
 from ros2_rnea.offline.identification.recording import PreparedRecording, Saturation  # noqa: E402
 from ros2_rnea.offline.identification.results import Combination, Parameter  # noqa: E402
-from ros2_rnea.offline.identification.sample_store import SampleStore  # noqa: E402
 from rosbags.rosbag2 import Writer  # noqa: E402
 from rosbags.typesys import get_typestore, Stores  # noqa: E402
 import yaml  # noqa: E402
@@ -263,7 +262,7 @@ def test_gains_are_those_of_the_measured_efforts():
     recording = PreparedRecording(
         'r', np.arange(3.0), tau, tau, tau, tau, tau > 0.0, (slice(0, 3),))
     recording = replace(recording, saturations={'elbow': Saturation((-4.0, 8.0), 0.1, 2.0)})
-    scaled, = with_gains([recording], identified(), SampleStore())
+    scaled, = with_gains([recording], identified())
     np.testing.assert_array_equal(scaled.tau, np.tile([1.0, 1.75], (3, 1)))
     assert scaled.saturations == {'elbow': Saturation((-7.0, 14.0), 0.1, 3.5)}
 
@@ -503,7 +502,7 @@ def test_the_bar_has_no_end_where_parts_are_uncounted(parts_of, total):
             return ()
 
     options = SimpleNamespace(parts_of=parts_of, recordings=['a', 'b'])
-    assert identify_command._prepared(options, None, SampleStore(), Bar()) == ([], [])
+    assert identify_command._prepared(options, None, Bar()) == ([], [])
     assert given['total'] == total
 
 

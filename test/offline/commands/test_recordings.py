@@ -14,7 +14,11 @@
 """The options about recordings that several commands share."""
 
 import argparse
+from contextlib import suppress
+import subprocess
+import sys
 
+from bytes_read import bytes_read
 import numpy as np
 from parts_read import kept_at_each_part
 import pytest
@@ -26,6 +30,7 @@ from ros2_rnea.offline.commands.recordings import (
     prepared_recordings,
     read_recordings,
 )
+from ros2_rnea.offline.identification.parts import cut
 from ros2_rnea.offline.identification.preparation import VELOCITIES
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.models import MODELS
@@ -63,7 +68,7 @@ def runs(tmp_path, robot):
 def test_several_recordings_each_have_their_payload(runs, robot):
     options = parsed(*runs, '--payload', 'loaded.csv=tool0:2.5:0,0,0.1:1,0,0,2,0,3',
                      '--payload', 'tool0:0.5', '--delay', 0)
-    free, loaded = read_recordings(options)
+    (_, free, _), (_, loaded, _) = read_recordings(options)
     assert free.payloads == {'payload 1': ('tool0', Inertial(0.5))}
     assert loaded.payloads == {
         'payload 1': ('tool0', Inertial(2.5, Pose((0.0, 0.0, 0.1)), (1, 0, 0, 2, 0, 3))),
@@ -78,7 +83,8 @@ def test_recordings_of_one_name_are_told_apart_by_paths(tmp_path, runs):
     for path in paths:
         path.parent.mkdir()
         path.write_bytes(runs[0].read_bytes())
-    monday, friday = read_recordings(parsed(*paths, '--payload', f'{paths[1]}=tool0:1'))
+    (_, monday, _), (_, friday, _) = read_recordings(parsed(
+        *paths, '--payload', f'{paths[1]}=tool0:1'))
     assert not monday.payloads
     assert friday.payloads == {'payload 1': ('tool0', Inertial(1.0))}
     with pytest.raises(RneaError, match='several recordings have this name.*give the whole path'):
@@ -86,24 +92,70 @@ def test_recordings_of_one_name_are_told_apart_by_paths(tmp_path, runs):
 
 
 def test_a_part_of_each_recording_is_read(runs):
-    for recording in read_recordings(parsed(*runs, '--from', 1, '--to', 2.5)):
+    for _, recording, _ in read_recordings(parsed(*runs, '--from', 1, '--to', 2.5)):
         assert len(recording.times) == 150
         assert recording.times[0] == 1.0
 
 
 def test_a_recording_is_prepared_in_parts(runs, robot):
     options = parsed(runs[0], '--parts-of', 2, '--from', 0.5, '--payload', 'free.csv=tool0:1')
-    parts = list(read_recordings(options))
+    (path, recording, divided), = read_recordings(options)
+    parts = [cut(recording, part, path) for part in divided]
     assert [part.name for part in parts] == [
         'free.csv from 0.5 s to 1.99667 s', 'free.csv from 1.99667 s to 3.49333 s',
         'free.csv from 3.49333 s on']
-    whole, = read_recordings(parsed(runs[0]))
+    (_, whole, _), = read_recordings(parsed(runs[0]))
     np.testing.assert_array_equal(
         np.concatenate([part.times for part in parts]), whole.times[50:])
     assert all(part.payloads for part in parts)
     assert len(list(prepared_recordings(options, robot, []))) == 3
     with pytest.raises(RneaError, match='parts of 0 s are asked for; they need a positive length'):
         list(read_recordings(parsed(runs[0], '--parts-of', 0)))
+
+
+def test_files_that_number_their_joints_are_read(tmp_path):
+    path = tmp_path / 'run.csv'
+    path.write_text('t;Position1;Position2;Torque1;Torque2\n0;1;2;3;4\n1;2;3;4;5\n', 'utf-8')
+    (_, recording, _), = read_recordings(parsed(
+        path, '--csv-time', 't', '--csv-position', 'Position{joint}', '--csv-effort',
+        'Torque{joint}', '--csv-joints', 'joint_2=2,joint_1=1'))
+    assert recording.joints == ('joint_2', 'joint_1')
+    np.testing.assert_array_equal(recording.positions, [[2.0, 1.0], [3.0, 2.0]])
+    np.testing.assert_array_equal(recording.efforts, [[4.0, 3.0], [5.0, 4.0]])
+
+
+@pytest.mark.parametrize('parts', [2, 20])
+def test_a_recording_is_read_once_however_many_parts_it_has(runs, robot, parts):
+    size = runs[0].stat().st_size
+    options = parsed(runs[0], '--parts-of', 5.0 / parts, '--cutoff', 'inf')
+    remarks = []
+
+    def prepare_all():
+        with suppress(NothingUsableError):  # of too short parts
+            list(prepared_recordings(options, robot, remarks))
+
+    assert size <= bytes_read(prepare_all) < 1.5 * size
+
+
+def test_a_recording_that_memory_does_not_hold_is_refused_with_the_remedy(runs, robot):
+    program = f"""\
+import argparse, resource
+from ros2_rnea.offline.commands.recordings import add_recording_options, prepared_recordings
+from ros2_rnea.robots.robot import Robot
+from ros2_rnea.tools.models import MODELS
+robot = Robot.from_urdf(MODELS['ur5']().urdf)
+parser = argparse.ArgumentParser()
+add_recording_options(parser)
+taken = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, 2 * (taken + 10_000_000,))
+list(prepared_recordings(parser.parse_args([{str(runs[0])!r}]), robot, []))
+"""
+    with runs[0].open('r+b') as file:
+        rows = file.read()
+        file.write(rows[rows.index(b'\n') + 1:] * 200)
+    found = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
+    error = found.stderr.splitlines()[-1]
+    assert 'RecordingError: the memory does not suffice' in error and '--parts-of' in error
 
 
 def write_parts(path, robot, *contents):
@@ -149,7 +201,7 @@ def test_parts_without_usable_data_are_left_out_and_named(tmp_path, robot, runs)
     assert sum(each.part_of == str(runs[0]) for each in prepared) == 3
     left_out = [remark for remark in remarks if 'left out' in remark]
     for remark, place, reason in zip(left_out, (1, 3, 4, 5, 6), (
-            'has constant positions of all joints', 'has no rows',
+            'has constant positions of all joints', 'has 0 samples',
             'has at most 0.3 s without a gap', 'has no efforts of', 'has no position of'),
             strict=True):
         assert remark.startswith('WARNING: this part is left out: ')
@@ -168,7 +220,8 @@ def test_no_recording_and_no_reason_against_one_is_kept(tmp_path, robot, monkeyp
         assert len(prepared) == 6
         assert sum('left out' in remark for remark in remarks) == 6
 
-    assert kept_at_each_part(monkeypatch, prepare_all) == [0] * 12
+    # the one that is divided, and the part
+    assert kept_at_each_part(monkeypatch, prepare_all) == [2] * 12
 
 
 @pytest.mark.parametrize(('contents', 'reason'), [
@@ -203,7 +256,7 @@ def test_how_delays_are_taken_out_is_told(text, delay):
 def test_columns_units_and_gains_are_told(tmp_path):
     path = tmp_path / 'run.txt'
     path.write_text('0,1,2,3,4\n100,2,3,4,5\n', encoding='utf-8')
-    recording, = read_recordings(parsed(
+    (_, recording, _), = read_recordings(parsed(
         path, '--csv-time', 1, '--csv-position', '2-3', '--csv-velocity', '', '--csv-effort',
         '4-5', '--csv-command', '', '--csv-joints', 'a,b', '--csv-units', 'time=ms,effort=A',
         '--current-gains', 'a=2,b=-3'))
@@ -239,6 +292,15 @@ def test_options_that_mean_nothing_are_refused(option, value, capsys):
 def test_other_files_links_and_recordings_are_named(runs, robot):
     with pytest.raises(RneaError, match="a.json ends in '.json'; a recording is"):
         list(read_recordings(parsed('a.json')))
+    with pytest.raises(RneaError, match='nowhere does not exist; a recording is'):
+        list(read_recordings(parsed('nowhere')))
+    for name in ('nowhere.csv', 'nowhere.mcap'):
+        with pytest.raises(RneaError, match=f'{name} cannot be read'):
+            list(read_recordings(parsed(name)))
+    plain = runs[0].rename(runs[0].with_suffix(''))
+    with pytest.raises(RneaError, match='free has no ending; a recording is'):
+        list(read_recordings(parsed(plain)))
+    plain.rename(runs[0])
     with pytest.raises(RneaError, match=r'names load.csv, which.*did you mean .loaded.csv'):
         list(read_recordings(parsed(*runs, '--payload', 'load.csv=tool0:1')))
     with pytest.raises(RneaError, match="no link 'tool_0'; did you mean 'tool0'"):

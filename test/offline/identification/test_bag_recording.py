@@ -13,19 +13,15 @@
 # limitations under the License.
 """Recordings from bags of both formats, written by rosbags."""
 
-from functools import partial
 import re
 import sys
 
-from bytes_read import bytes_read
 import numpy as np
-from parts_read import kept_at_each_part, read_all
 import pytest
 from ros2_rnea.errors import NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
-from ros2_rnea.offline.identification import memory
-from ros2_rnea.offline.identification.bag_recording import bag_parts, BagTopics, read_bag
-from ros2_rnea.offline.identification.memory import Part, parts_of
+from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.offline.identification.parts import cut, Part, parts_of
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores  # noqa: E402
@@ -136,59 +132,36 @@ def test_a_part_is_counted_from_the_begin_of_the_bag(make_bag, state):
     assert recording.positions[0, recording.joints.index('a')] == 0.0
 
 
-def test_all_parts_are_those_that_are_read_singly(make_bag, state):
+def test_all_parts_together_are_the_bag(make_bag, state):
     path = make_bag([
         state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])
-    found, reasons = read_all(bag_parts(path, None, {}, Part(0.3), 1.0))
-    one_by_one, expected = read_all(
-        partial(read_bag, path, part=part) for part in parts_of(Part(0.3), 9.9, 1.0))
-    assert reasons == expected
-    assert len(reasons) == 2
-    for one, other in zip(found, one_by_one, strict=True):
-        assert (one.name, one.part_of) == (other.name, str(path))
-        np.testing.assert_array_equal(one.times, other.times)
-        np.testing.assert_array_equal(one.positions, other.positions)
-    assert sum(len(one.times) for one in found) == 74 - 3
+    later = read_bag(path, part=Part(0.3))
+    found, empty = [], 0
+    for part in parts_of(Part(0.3), later, 1.0):
+        try:
+            found.append(cut(later, part, path))
+        except NothingUsableError:
+            empty += 1
+    assert empty == 2
+    np.testing.assert_array_equal(np.concatenate([one.times for one in found]), later.times)
+    assert len(later.times) == 74 - 3
+    assert {one.part_of for one in found} == {str(path)}
     assert [one.begin for one in found] == pytest.approx(
         [one.positions[0, 0] * 0.1 for one in found])  # also where a part begins with a pause
 
 
-def test_a_bag_of_many_parts_is_read_twice_at_most(make_bag, state):
-    path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
-    size = sum(file.stat().st_size for file in path.iterdir())
-    read_all(bag_parts(path, None, {}, Part(), 100.0))  # imports rosbags
-    for parts in (2, 40):
-        found = []
-        read = bytes_read(lambda longest=200.0 / parts, found=found: found.extend(
-            read_all(bag_parts(path, None, {}, Part(), longest))[0]))
-        assert len(found) == parts
-        assert read < 2.5 * size
-
-
-def test_a_part_is_not_kept_while_the_next_is_read(make_bag, state, monkeypatch):
-    path = make_bag([
-        state(0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 20 < k < 40])
-
-    def read_one_by_one():
-        reasons = 0
-        for read in bag_parts(path, None, {}, Part(), 1.0):
-            try:
-                read()
-            except NothingUsableError:
-                reasons += 1
-        assert reasons == 2  # one sample, and none
-
-    assert kept_at_each_part(monkeypatch, read_one_by_one) == [0] * 10
-
-
-def test_a_bag_that_is_damaged_is_named(make_bag, state):
+def test_a_bag_that_is_damaged_is_named_by_its_file(make_bag, state):
     path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
     data, = (file for file in path.iterdir() if file.suffix in ('.db3', '.mcap'))
+    whole = data.read_bytes()
     with data.open('r+b') as file:
-        file.seek(data.stat().st_size // 2)
+        file.seek(len(whole) // 2)
         file.write(b'\xee' * 20_000)
-    with pytest.raises(RecordingError, match=f'{path} cannot be read as a bag: .'):
-        read_all(bag_parts(path, None, {}, Part(), 10.0))
+    with pytest.raises(RecordingError, match=f'{data} cannot be read as a bag: .'):
+        read_bag(path)
+    data.write_bytes(whole[len(whole) // 2:])
+    with pytest.raises(RecordingError, match=f'{data} cannot be read as a bag: .'):
+        read_bag(path)
 
 
 def test_a_message_that_is_cut_off_is_named(make_bag, state, store, monkeypatch):
@@ -196,7 +169,7 @@ def test_a_message_that_is_cut_off_is_named(make_bag, state, store, monkeypatch)
     monkeypatch.setattr(store, 'serialize_cdr', lambda message, kind: (
         whole(message, kind)[:40 if message.position[0] == 7 else None]))
     path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(10)])
-    with pytest.raises(RecordingError, match=f'{path} cannot be read as a bag: .'):
+    with pytest.raises(RecordingError, match=f'{path}/bag.* cannot be read as a bag: .'):
         read_bag(path)
 
 
@@ -208,15 +181,6 @@ def test_wrong_metadata_of_the_begin_hide_no_message(make_bag, state):
     assert count
     metadata.write_text(text, encoding='utf-8')
     assert len(read_bag(path).times) == 10
-
-
-def test_a_bag_too_large_for_memory_is_refused_unread(make_bag, state, monkeypatch):
-    path = make_bag([state(0.1 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(100)])
-    monkeypatch.setattr(memory, 'available_memory', lambda: 200.0 * memory.BYTES)
-    with pytest.raises(RecordingError, match=(
-            r"'bag' has about 1e\+02 samples of 3 joints; .*: use parts of at most 50 % of it")):
-        read_bag(path)
-    assert len(read_bag(path, part=Part(0.0, 4.0)).times) == 40
 
 
 def test_several_publishers_are_merged_and_their_gaps_stay(make_bag, state):

@@ -98,6 +98,32 @@ def test_cells_that_are_no_numbers_and_cut_rows_are_named(write, more, message):
         read_csv(write(PLAIN + more))
 
 
+@pytest.mark.parametrize('text', [
+    't;a.position;a.effort\n0,5;1,5;2,5\n', '0,4;1;2\n0,5;1;2\n',
+    't\ta.position\ta.effort\n1\t2\t-,5\n'])
+def test_decimal_commas_are_named(write, text):
+    with pytest.raises(RecordingError, match=(
+            'run.csv has numbers with a decimal comma, such as [-0],5: write them with a decim')):
+        read_csv(write(text))
+
+
+def test_a_later_decimal_comma_is_named_with_its_place(write):
+    with pytest.raises(RecordingError, match=(
+            "line 4 of run.csv has '0,2' in column 'time'; it needs a number with a decimal poi")):
+        read_csv(write(PLAIN.replace(',', ';') + '0,2;1;2;3;4;5;6\n'))
+
+
+def test_what_the_file_calls_the_joints_is_told(write):
+    text = 'time,Position1,Position2,Torque1,Torque2\n0,1,2,3,4\n1,2,3,4,5\n'
+    columns = {'position': 'Position{joint}', 'effort': 'Torque{joint}'}
+    recording = read_csv(write(text), CsvColumns(**columns, joints={'joint_2': '2'}))
+    assert recording.joints == ('joint_2',)
+    np.testing.assert_array_equal(recording.efforts, [[4.0], [5.0]])
+    assert read_csv(write(text), CsvColumns(**columns)).joints == ('1', '2')
+    with pytest.raises(RecordingError, match='and none for that of joint_3'):
+        read_csv(write(text), CsvColumns(**columns, joints={'joint_1': '1', 'joint_3': '3'}))
+
+
 @pytest.mark.parametrize(('columns', 'message'), [
     ({'time': 'tim'}, "run.csv has no column 'tim' for the time; did you mean 'time'"),
     ({'time': 'stamp'}, "no column 'stamp' for the time; its columns are time, a.position"),

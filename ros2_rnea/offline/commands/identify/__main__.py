@@ -48,7 +48,6 @@ from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
 from ros2_rnea.offline.identification.identification import HELD_BACK, identify
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.results import Identification
-from ros2_rnea.offline.identification.sample_store import SampleStore
 from ros2_rnea.offline.identification.unknowns import Unknowns
 from ros2_rnea.offline.identification.urdf_file import decoded
 from ros2_rnea.robots.robot import Robot
@@ -76,9 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _check_payloads(options, unknowns)
     document = read_document(options.urdf)
     robot = robot_of(decoded(document)[0], options)
-    store = SampleStore()
     with progress_bar() as progress, _executor(options.workers) as executor:
-        prepared, remarks = _prepared(options, robot, store, progress)
+        prepared, remarks = _prepared(options, robot, progress)
         before = Report.of('before', prepared, robot, remarks)
         if not options.anyway:
             _check_efforts(before, unknowns)
@@ -86,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         identification = identify(prepared, robot, unknowns, options.held_back, executor)
         progress.remove_task(task)
     after = Report.of(
-        'after', with_gains(prepared, identification, store), identification.robot)
+        'after', with_gains(prepared, identification), identification.robot)
     found = doubts(
         identification, before.diagnosis, after.diagnosis, unknowns.gains, prepared)
     urdf = write_files(identification, document, options.out, found, prepared)
@@ -156,21 +154,21 @@ def _check_efforts(before: Report, unknowns: Unknowns) -> None:
 
 
 def _prepared(
-        options: argparse.Namespace, robot: Robot, store: SampleStore, progress: Progress,
+        options: argparse.Namespace, robot: Robot, progress: Progress,
         ) -> tuple[list[PreparedRecording], list[str]]:
     """Return the recordings, prepared for the robot, and what was done to them."""
     remarks: list[str] = []
-    prepared = list(map(store.kept, progress.track(
+    prepared = list(progress.track(
         prepared_recordings(options, robot, remarks),
         # How many parts there are is known only when the last one is read.
         total=None if options.parts_of else len(options.recordings),
-        description='reading and preparing')))
+        description='reading and preparing'))
     return prepared, remarks
 
 
 def with_gains(
         recordings: Sequence[PreparedRecording], identification: Identification,
-        store: SampleStore) -> list[PreparedRecording]:
+        ) -> list[PreparedRecording]:
     """Return recordings with the efforts that the identified gains make of the measured ones."""
     if not identification.gains:
         return list(recordings)
@@ -178,9 +176,9 @@ def with_gains(
     factors = np.ones(tree.nv)
     for joint, gain in identification.gains.items():
         factors[tree.bodies[tree.joints[joint]].v_slice] = gain
-    return [store.kept(replace(recording, tau=recording.tau * factors, saturations={
+    return [replace(recording, tau=recording.tau * factors, saturations={
                 joint: each.times(identification.gains.get(joint, 1.0))
-                for joint, each in recording.saturations.items()}))
+                for joint, each in recording.saturations.items()})
             for recording in recordings]
 
 

@@ -36,7 +36,6 @@ from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
 from ros2_rnea.offline.commands.report.report import as_json, Report
 from ros2_rnea.offline.commands.report.table import report_table
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
-from ros2_rnea.offline.identification.sample_store import SampleStore
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
 
 
@@ -78,7 +77,7 @@ def _report(options: argparse.Namespace) -> Report:
         robot, remark = with_numbers_of(
             robot, options.parameters, options.node, options.gravity is not STANDARD_GRAVITY)
         remarks.append(remark)
-    prepared = list(map(SampleStore().kept, prepared_recordings(options, robot, remarks)))
+    prepared = list(prepared_recordings(options, robot, remarks))
     return Report.of('model', prepared, robot, remarks)
 
 
