@@ -22,13 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
+from ros2_rnea.dynamics.regressor import parameters_of
 from ros2_rnea.errors import ArgumentError, did_you_mean
-from ros2_rnea.model.tree import BASE
+from ros2_rnea.model.tree import BASE, link_inertia, MASSLESS
 from ros2_rnea.offline.identification.unknowns import (
     INERTIAL_UNITS,
     payload_columns,
@@ -38,6 +40,7 @@ from ros2_rnea.offline.identification.unknowns import (
 from ros2_rnea.robots.arguments import Array, check_link
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
+from ros2_rnea.spatial import Inertia
 
 INERTIA, FRICTION, ROTOR, PAYLOAD = 'inertia', 'friction', 'rotor', 'payload'
 
@@ -50,11 +53,14 @@ class Sought(NamedTuple):
 
     :ivar of: the link or joint that it belongs to.
     :ivar quantity: such as ``m`` or ``viscous friction``.
+    :ivar size: how large it may be for the body of the model, whatever its axes, in its unit;
+        infinite where no model tells.
     """
 
     of: str
     quantity: str
     unit: str
+    size: float = inf
 
     @property
     def name(self) -> str:
@@ -115,8 +121,8 @@ def _inertia(robot: Robot, joints: Sequence[str]) -> Columns:
              if _is_moved(robot, index, joints)]
     places = np.concatenate([np.arange(10) + 10 * index for index in moved])
     return Columns(
-        tuple(Sought(robot.body_names[index], parameter, unit)
-              for index in moved for parameter, unit in INERTIAL_UNITS),
+        tuple(sought for index in moved for sought in _of_body(
+            robot.body_names[index], robot.tree.bodies[index].inertia)),
         lambda q, qd, qdd: robot.regressor(q, qd, qdd)[:, :, places])
 
 
@@ -130,8 +136,18 @@ def _payload(robot: Robot, joints: Sequence[str], link: str) -> Columns:
     to_body = payload_columns(robot.tree, link)
     of_body = slice(10 * frame.body, 10 * frame.body + 10)
     return Columns(
-        tuple(Sought(link, parameter, unit) for parameter, unit in INERTIAL_UNITS),
+        _of_body(link, sum((link_inertia(inertial) for owner, inertial in robot.payloads.values()
+                            if owner == link), start=MASSLESS)),
         lambda q, qd, qdd: robot.regressor(q, qd, qdd)[:, :, of_body] @ to_body)
+
+
+def _of_body(owner: str, inertia: Inertia) -> tuple[Sought, ...]:
+    """Return the ten numbers of a body, whose size its mass and its radius about the axes tell."""
+    ten = parameters_of(inertia)
+    mass, spread = ten[0], 0.5 * (ten[4] + ten[7] + ten[9])  # of the mass from the origin
+    sizes = {'kg': mass, 'kg m': sqrt(mass * spread), 'kg m^2': spread}
+    return tuple(Sought(owner, parameter, unit, sizes[unit] if spread > 0.0 else inf)
+                 for parameter, unit in INERTIAL_UNITS)
 
 
 def _is_moved(robot: Robot, body: int, joints: Sequence[str]) -> bool:

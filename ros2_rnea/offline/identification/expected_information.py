@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.offline.identification.base_parameters import DETERMINED
 from ros2_rnea.offline.identification.effort_columns import Columns, Sought
 from ros2_rnea.robots.arguments import Array
 from scipy.linalg import eigh
@@ -103,6 +104,12 @@ class ExpectedError(NamedTuple):
 
     sought: Sought
     standard_error: float | None
+
+    @property
+    def is_identifiable(self) -> bool:
+        """Return whether it is known by itself, to a part of its size."""
+        return (self.standard_error is not None
+                and self.standard_error <= DETERMINED * self.sought.size)
 
 
 class ExpectedInformation:

@@ -84,8 +84,7 @@ class AllowedMotion:
 
     def __init__(
             self, joints: Sequence[str], bounds: Sequence[JointBounds], margins: Margins) -> None:
-        for joint, limits in zip(joints, bounds):
-            _check(joint, limits)
+        _check(joints, bounds)
         lower, upper, velocity, effort, acceleration = np.array(bounds).T
         self.joints = tuple(joints)
         self.center = 0.5 * (lower + upper)
@@ -110,21 +109,27 @@ class AllowedMotion:
             efforts / self.effort))
 
 
-def _check(joint: str, limits: JointBounds) -> None:
-    missing = [name for name in ('velocity', 'effort') if not 0.0 < getattr(limits, name) < inf]
-    has_range = limits.upper - limits.lower < inf
-    missing += [] if has_range else ['position']
-    if missing:
+def _check(joints: Sequence[str], bounds: Sequence[JointBounds]) -> None:
+    lacking = []
+    for joint, limits in zip(joints, bounds):
+        missing = [
+            name for name in ('velocity', 'effort') if not 0.0 < getattr(limits, name) < inf]
+        missing += [] if limits.upper - limits.lower < inf else ['position']
+        if missing:
+            lacking.append(
+                f'joint {joint!r} has no limit of {" and ".join(missing)} (lower '
+                f'{limits.lower:g}, upper {limits.upper:g}, velocity {limits.velocity:g}, effort '
+                f'{limits.effort:g})')
+    if lacking:
         raise ArgumentError(
-            f'joint {joint!r} has no limit of {" and ".join(missing)} (lower {limits.lower:g}, '
-            f'upper {limits.upper:g}, velocity {limits.velocity:g}, effort {limits.effort:g}); '
-            'a motion is only planned within finite positive limits: give it those, or leave the '
-            'joint at rest')
-    if not limits.lower < limits.upper:
-        raise ArgumentError(
-            f'joint {joint!r} may go from {limits.lower:g} to {limits.upper:g}, so it cannot '
-            'move: leave it at rest')
-    if not limits.acceleration > 0.0:
-        raise ArgumentError(
-            f'joint {joint!r} has the acceleration limit {limits.acceleration:g}; a positive one '
-            'is needed')
+            f'{"; ".join(lacking)}: a motion is only planned within finite positive limits; give '
+            'them, or leave these joints at rest')
+    for joint, limits in zip(joints, bounds):
+        if not limits.lower < limits.upper:
+            raise ArgumentError(
+                f'joint {joint!r} may go from {limits.lower:g} to {limits.upper:g}, so it cannot '
+                'move: leave it at rest')
+        if not limits.acceleration > 0.0:
+            raise ArgumentError(
+                f'joint {joint!r} has the acceleration limit {limits.acceleration:g}; a positive '
+                'one is needed')

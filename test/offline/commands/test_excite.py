@@ -29,7 +29,8 @@ collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
 mesh_files = pytest.importorskip('ros2_rnea.offline.commands.excite.mesh_files')
 pytest.importorskip('matplotlib')
 
-from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory  # noqa: E402, I100
+from ros2_rnea.offline.commands.excite.hands import hand_joints  # noqa: E402, I100
+from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory  # noqa: E402
 
 QUICK = ('--period', '4', '--harmonics', '3', '--starts', '1', '--iterations', '9',
          '--clearance', '0.05')
@@ -342,6 +343,71 @@ def test_a_smaller_path_and_a_repeatable_one(excite):
         waypoint.positions for waypoint in read_trajectory(Path(f'{name}.yaml')).plan.waypoints])
         for name in ('whole', 'small'))
     assert np.allclose(small - small[0], 0.3 * (whole - whole[0]), rtol=0.0, atol=1e-9)
+
+
+def test_a_gripper_is_left_at_rest_unless_it_is_named(excite):
+    limit = '<limit lower="0.01" upper="0.05" effort="100" velocity="2"/>'
+    urdf = ARM_WITH_GRIPPER.replace('<axis xyz="1 0 0"/><limit lower="-3" upper="3" '
+                                    'effort="100.0" velocity="2"/>', f'<axis xyz="1 0 0"/>{limit}')
+    assert limit in urdf
+    code, out, err = excite(urdf=urdf)
+    assert code == 0, err
+    assert 'a hand or gripper do not move, and are assumed at grip=0.01: --start says' in out
+    assert read_trajectory(Path('excite.yaml')).plan.joint_names == ['shoulder', 'elbow']
+    code, out, _ = excite('--start', 'grip=0.04', urdf=urdf)
+    assert code == 0 and 'gripper' not in out
+    code, _, _ = excite('--joints', 'shoulder', 'elbow', 'grip', urdf=urdf)
+    assert code == 0
+    assert read_trajectory(Path('excite.yaml')).plan.joint_names == ['shoulder', 'elbow', 'grip']
+
+
+def test_all_positions_that_are_missing_are_asked_for_at_once(excite):
+    code, _, err = excite('--joints', 'elbow', urdf=ARM_WITH_GRIPPER)
+    assert code == 2
+    assert ("joints 'shoulder', 'grip' do not move, and their positions are not known: --start "
+            'shoulder=POSITION grip=POSITION') in err
+
+
+def chain(*names: str, base: str = 'base') -> list[str]:
+    """Return links and joints one after the other, from a link on."""
+    links = [base, *(f'{name}_link' for name in names)]
+    return [part for name, parent, child in zip(names, links, links[1:])
+            for part in (link(child), joint(name, parent, child))]
+
+
+@pytest.mark.parametrize('parts, hand', [
+    (chain('pan', 'lift', 'wrist'), ()),
+    ([*chain('pan', 'lift'), *chain('left', base='lift_link'),
+      *chain('right', base='lift_link')], ('left', 'right')),
+    (chain('pan', 'lift', 'my_Gripper'), ('my_Gripper',)),
+    (chain('pan', 'gripper_turn', 'wrist'), ()),
+    # two arms on a torso, and a head
+    ([*chain('torso'), *chain('l1', 'l2', 'l3', base='torso_link'),
+      *chain('r1', 'r2', 'r3', base='torso_link'), *chain('head', base='torso_link')], ()),
+    # fingers of two joints
+    ([*chain('a', 'b', 'c'), *chain('t1', 't2', base='c_link'),
+      *chain('f1', 'f2', base='c_link')], ('t1', 't2', 'f1', 'f2')),
+    # legs
+    ([*chain('a1', 'a2'), *chain('b1', 'b2')], ())])
+def test_hands_are_what_several_joints_move_at_the_end_of_an_arm(parts, hand):
+    found = hand_joints(Robot.from_urdf(robot('<link name="base"/>', *parts)))
+    assert sorted(found) == sorted(hand)
+
+
+def test_what_a_small_motion_does_not_tell_is_not_among_what_is_identified(excite):
+    _, out, _ = excite('--scale', '0.05')
+    before, _, after = out.partition('Not identifiable by this motion')
+    figures = json.loads(Path('excite.json').read_text(encoding='utf-8'))
+    errors = figures['expected_errors']
+    large = [f'{one["of"]}: {one["quantity"]}' for one in errors
+             if one['standard_error'] is not None and not one['identifiable']]
+    assert large and all(name in after.partition('.')[0] for name in large)
+    assert not any(f'{name} ' in before for name in large)
+    assert all(f'{one["of"]}: {one["quantity"]}' in before
+               for one in errors if one['identifiable'])
+    gain = figures['errors_smaller_than_random_by']
+    assert gain < 1.0
+    assert f'standard errors are {1.0 / gain:.2g} times larger' in out
 
 
 @pytest.mark.parametrize('options, words', [

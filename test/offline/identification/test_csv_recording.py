@@ -180,3 +180,11 @@ def test_what_cannot_be_read_is_named(tmp_path):
     (tmp_path / 'binary.csv').write_bytes(b'\xff\xfe\x00')
     with pytest.raises(RecordingError, match='binary.csv cannot be read'):
         read_csv(tmp_path / 'binary.csv')
+
+
+def test_a_later_line_that_is_no_text_is_no_crash(write):
+    path = write(PLAIN)
+    with path.open('ab') as file:
+        file.write(b'0.2,1,2,3,4,5,6\n' * 1000 + b'\xff\n')
+    with pytest.raises(RecordingError, match=r'run\.csv cannot be read: .*0xff'):
+        read_csv(path)

@@ -297,6 +297,23 @@ def test_nothing_is_guessed_where_a_limit_is_missing(bounds, words):
         AllowedMotion(ARM_JOINTS, (ARM_BOUNDS[0], bounds), Margins())
 
 
+def test_all_joints_without_limits_are_named_at_once():
+    with pytest.raises(ArgumentError, match="'shoulder' has no limit of velocity .*; joint 'elb"):
+        AllowedMotion(ARM_JOINTS, (JointBounds(-1.0, 1.0, effort=1.0),) * 2, Margins())
+
+
+def test_the_size_of_a_number_is_that_of_its_body():
+    load = Inertial(2.0, Pose((0.0, 0.0, 0.3)), (0.01, 0.0, 0.0, 0.02, 0.0, 0.03))
+    robot = ARM_ROBOT.with_payload('load', 'tool', load)
+    sought = columns_for(robot, ARM_JOINTS, ['payload:tool', 'friction']).sought
+    spread = 2.0 * 0.3**2 + 0.5 * 0.06
+    sizes = {each.quantity: each.size for each in sought}
+    assert sizes['m'] == 2.0
+    assert sizes['hx'] == pytest.approx(2.0 * np.sqrt(spread / 2.0))
+    assert sizes['Ixy'] == pytest.approx(spread)
+    assert sizes['viscous friction'] == inf
+
+
 @pytest.mark.parametrize('setting', [
     {'rate': 0.0}, {'clearance': 0.0}, {'periods': 0}, {'starts': 0}, {'iterations': -1},
     {'seed': -1}])

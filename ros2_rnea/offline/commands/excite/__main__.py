@@ -31,6 +31,7 @@ from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_source
+from ros2_rnea.offline.commands.excite.hands import hand_joints
 from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
 from ros2_rnea.offline.commands.excite.report import as_json, sentences, tables
 from ros2_rnea.offline.commands.excite.trajectory_file import write
@@ -102,39 +103,55 @@ def _wanted(options: argparse.Namespace) -> Wanted:
     for number, (link, inertial) in enumerate(options.payload):
         robot = robot.with_payload(f'payload {number}', link, inertial)
     limits = read_limits(options.limits, robot)
-    joints = tuple(options.joints or single_joints(robot))
+    start = dict(options.start)
+    hand = () if options.joints else tuple(
+        name for name in hand_joints(robot) if name not in start)
+    joints = tuple(options.joints or (
+        name for name in single_joints(robot) if name not in hand_joints(robot)))
     check_joint_names(robot, joints, '--joints')
+    posture = _posture(robot, joints, {**dict.fromkeys(hand), **start})
     return Wanted(
         robot=robot,
         urdf=urdf,
         urdf_file=None if options.urdf == '-' else Path(options.urdf),
         joints=joints,
         limits=limits,
-        posture=_posture(robot, joints, dict(options.start)),
-        start=_start(joints, dict(options.start)),
+        hand={name: float(posture[joint_body(robot, name).q_index]) for name in hand},
+        posture=posture,
+        start=_start(joints, start),
         noise=_noise(robot, joints, limits.efforts, options.noise),
         noise_is_given=bool(options.noise),
         options=options)
 
 
-def _posture(robot: Robot, joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array:
-    """Return q with the positions of joints that do not move, which have to be known."""
+def _posture(
+        robot: Robot, joints: Sequence[str], given: dict[str, tuple[float, ...] | None]) -> Array:
+    """
+    Return q with the positions of joints that do not move, which have to be known.
+
+    :param given: None for a joint that is assumed as near to 0 as its limits allow.
+    """
     q = robot.neutral()
     for name in given:
         if name not in robot.joint_names:
             check_joint_names(robot, [name], '--start')
-    for name in robot.joint_names:
+    missing = [name for name in robot.joint_names if name not in (*given, *joints)]
+    if missing:
+        names = ', '.join(map(repr, missing))
+        raise ArgumentError(
+            (f'joint {names} does not move, and its position is not known: '
+             if len(missing) == 1 else
+             f'joints {names} do not move, and their positions are not known: ')
+            + f'--start {" ".join(f"{name}=POSITION" for name in missing)}')
+    for name, values in given.items():
         body = joint_body(robot, name)
-        if name in given:
-            if len(given[name]) != body.type.nq:
-                raise ArgumentError(
-                    f'--start gives {name!r} {len(given[name])} positions; it needs '
-                    f'{body.type.nq}')
-            q[body.q_slice] = given[name]
-        elif name not in joints:
+        if values is None:
+            q[body.q_index] = np.clip(q[body.q_index], body.limits.lower, body.limits.upper)
+            continue
+        if len(values) != body.type.nq:
             raise ArgumentError(
-                f'joint {name!r} does not move, and its position is not known: --start '
-                f'{name}=POSITION')
+                f'--start gives {name!r} {len(values)} positions; it needs {body.type.nq}')
+        q[body.q_slice] = values
     return q
 
 
@@ -267,7 +284,7 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
                             'lacks: a joint_limits.yaml of MoveIt, also with acceleration')
     group.add_argument('--joints', nargs='+', metavar='JOINT',
                        help='the joints of the controller, in its order (default: all that have '
-                            'one coordinate)')
+                            'one coordinate, but those of hands and grippers)')
     group.add_argument('--start', nargs='+', type=joint_position, default=(),
                        metavar='JOINT=POSITION',
                        help='positions of joints that do not move, and of all that move for the '

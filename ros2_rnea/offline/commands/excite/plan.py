@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -57,6 +57,8 @@ class Wanted:
     :ivar urdf: its description.
     :ivar urdf_file: where that is from; None: from the standard input.
     :ivar joints: that move.
+    :ivar hand: positions at which joints of hands are assumed, which the user said nothing of
+        [rad or m].
     :ivar posture: q, of which positions of joints that do not move count, shape (nq,).
     :ivar start: the pose to start from, shape (joints,); None: free.
     :ivar noise: standard deviations of the efforts, shape (joints,) [Nm or N].
@@ -69,6 +71,7 @@ class Wanted:
     urdf_file: Path | None
     joints: tuple[str, ...]
     limits: Limits
+    hand: Mapping[str, float]
     posture: Array
     start: Array | None
     noise: Array

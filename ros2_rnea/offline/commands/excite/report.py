@@ -24,6 +24,7 @@ from rich.text import Text
 
 from ros2_rnea.command_line.terminal import figure_table
 from ros2_rnea.offline.commands.excite.plan import Plan
+from ros2_rnea.offline.identification.base_parameters import DETERMINED
 from ros2_rnea.offline.identification.effort_columns import payload_link
 from ros2_rnea.offline.identification.expected_information import ExpectedError
 
@@ -72,13 +73,19 @@ def _motion_table(plan: Plan) -> RenderableType:
 
 def _error_table(plan: Plan) -> RenderableType:
     table = figure_table('to be identified', 'expected standard error', 'unit')
-    known = [error for error in plan.excitation.errors if error.standard_error is not None]
+    known = [error for error in plan.excitation.errors if error.is_identifiable]
     for error in known[:_MAX_ERRORS]:
         table.add_row(error.sought.name, f'{error.standard_error:.2g}', error.sought.unit)
     notes = []
     if len(known) > _MAX_ERRORS:
         notes.append(f'{len(known) - _MAX_ERRORS} more are in the JSON. ')
-    combined = len(plan.excitation.errors) - len(known)
+    large = [error.sought.name for error in plan.excitation.errors
+             if error.standard_error is not None and not error.is_identifiable]
+    if large:
+        notes.append(
+            'Not identifiable by this motion, since the standard error would be more than '
+            f'{DETERMINED:.0%} of the size of the body: {", ".join(large)}. ')
+    combined = sum(error.standard_error is None for error in plan.excitation.errors)
     if combined:
         notes.append(f'{combined} others are identifiable only in combinations, or not at all. ')
     return Group(table, Text(f'{"".join(notes)}\n', style='dim'))
@@ -98,9 +105,11 @@ def sentences(plan: Plan) -> Iterator[Sentence]:
     yield Sentence(
         f'{excitation.rank} combinations of {len(excitation.errors)} unknowns are identifiable, '
         f'with a condition number of {excitation.condition_number:.3g}.')
+    gain = excitation.gain
     yield Sentence(
-        f'The standard errors are {excitation.gain:.2g} times smaller, as a geometric mean, than '
-        'with the median of random motions within the same limits.')
+        f'The standard errors are {max(gain, 1.0 / gain):.2g} times '
+        f'{"smaller" if gain >= 1.0 else "larger"}, as a geometric mean, than with the median of '
+        f'random motions {"of full size " if options.scale != 1.0 else ""}within the same limits.')
     for center in _centers(plan):
         yield Sentence(center)
     if not plan.wanted.noise_is_given:
@@ -111,6 +120,11 @@ def sentences(plan: Plan) -> Iterator[Sentence]:
         yield Sentence(
             'The time limit ended the search, so the same seed may lead to another path.')
     yield from _collision_sentences(plan)
+    if plan.wanted.hand:
+        places = ', '.join(f'{name}={place:g}' for name, place in plan.wanted.hand.items())
+        yield Warned(
+            f'Joints of a hand or gripper do not move, and are assumed at {places}: --start says '
+            'where they are, and --joints which joints move.')
     start = ', '.join(f'{joint}={position:.4f}' for joint, position in zip(
         excitation.joints, excitation.motion.start))
     yield Warned(
@@ -229,7 +243,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
 
 def _error(error: ExpectedError) -> dict[str, Any]:
     return {'of': error.sought.of, 'quantity': error.sought.quantity, 'unit': error.sought.unit,
-            'standard_error': error.standard_error}
+            'standard_error': error.standard_error, 'identifiable': error.is_identifiable}
 
 
 def _collisions(plan: Plan) -> dict[str, Any]:
