@@ -294,7 +294,7 @@ def save(figure: Figure, name: str) -> None:
 def ur10e_arguments(file: str, gains: Sequence[float]) -> tuple[str, ...]:
     """Return the arguments that read a recording of the UR10e."""
     return (file, '--csv-time', '1', '--csv-position', '2-7', '--csv-velocity', '8-13',
-            '--csv-effort', '14-19', '--csv-command=', '--csv-joints', ','.join(JOINTS),
+            '--csv-effort', '14-19', '--csv-joints', ','.join(JOINTS),
             '--csv-units', 'effort=A', '--current-gains',
             ','.join(f'{name}={gain:g}' for name, gain in zip(JOINTS, gains)))
 

@@ -36,7 +36,12 @@ from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.robot_options import finite_numbers, PAYLOAD, payload
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
-from ros2_rnea.offline.identification.csv_recording import CsvColumns, read_csv, UNITS
+from ros2_rnea.offline.identification.csv_recording import (
+    CsvColumns,
+    FIELDS,
+    read_csv,
+    UNITS,
+)
 from ros2_rnea.offline.identification.parts import cut, Part, parts_of
 from ros2_rnea.offline.identification.preparation import (
     AUTOMATIC,
@@ -159,13 +164,11 @@ def _read(path: Path, options: argparse.Namespace) -> tuple[Recording, list[Part
     carried = _payloads_of(path, options.payload, options.recordings)
     if is_bag(path):
         recording = read_bag(path, BagTopics(
-            tuple(options.topic), options.commands_topic, options.wrench_topic,
-            options.receive_times), carried, part)
+            tuple(options.topic), options.wrench_topic, options.receive_times), carried, part)
     elif path.suffix in TEXTS:
         recording = read_csv(path, CsvColumns(
             options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
-            options.csv_command, options.csv_joints, options.csv_units, options.current_gains),
-            carried, part)
+            options.csv_joints, options.csv_units, options.current_gains), carried, part)
     else:
         what = (f'ends in {path.suffix!r}' if path.suffix else
                 'has no ending' if path.exists() else 'does not exist')
@@ -219,9 +222,6 @@ def _add_bag_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--topic', action='append', default=[],
                        help='with joint states; may be repeated, for several publishers '
                             '(default: all such topics, whose joints have to differ)')
-    group.add_argument('--commands-topic', default='', metavar='TOPIC',
-                       help='with the positions that were commanded: JointState or '
-                            'JointTrajectoryControllerState')
     group.add_argument('--wrench-topic', default='', metavar='TOPIC',
                        help='with the wrench on the robot in the frame of a link: WrenchStamped')
     group.add_argument('--receive-times', action='store_true',
@@ -232,18 +232,18 @@ def _add_csv_options(group: argparse._ArgumentGroup) -> None:
     columns = CsvColumns()
     group.add_argument('--csv-time', default=columns.time, metavar='COLUMN',
                        help='title of the time, or its number from 1 (default: %(default)s)')
-    for name in ('position', 'velocity', 'effort', 'command'):
+    for name in FIELDS:
         group.add_argument(
             f'--csv-{name}', default=getattr(columns, name), metavar='COLUMNS',
             help=f'pattern of the titles of each {name}, or numbers such as 2-7'
-                 f'{"" if name in ("position", "effort") else "; empty where there is none"} '
+                 f'{"; empty where there is none" if name == "velocity" else ""} '
                  '(default: %(default)s)')
     group.add_argument('--csv-joints', default={}, type=_joints, metavar='JOINT[=TEXT],...',
                        help='joints in the order of the numbers; with patterns, those to read, '
                             'and the text that the file has in place of {joint}, if another')
     group.add_argument('--csv-units', default={}, type=_units, metavar='WHAT=UNIT,...',
                        help='; '.join(f'{name}: {", ".join(units)}'
-                                      for name, units in UNITS.items() if name != 'command'))
+                                      for name, units in UNITS.items()))
     group.add_argument('--current-gains', default={}, type=_numbers_by_name,
                        metavar='JOINT=NM_PER_A,...',
                        help='gain [Nm/A], where efforts are currents (effort=A)')

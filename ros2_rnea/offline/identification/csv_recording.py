@@ -39,7 +39,7 @@ from ros2_rnea.model.regular_file import check_regular_file
 from ros2_rnea.offline.identification.parts import cut, Part
 from ros2_rnea.offline.identification.recording import Recording
 
-FIELDS = ('position', 'velocity', 'effort', 'command')
+FIELDS = ('position', 'velocity', 'effort')
 
 JOINT = '{joint}'
 """Placeholder for the name of a joint in a pattern."""
@@ -53,7 +53,6 @@ UNITS = {
     'effort': {'Nm': 1.0, 'N': 1.0, 'mNm': 1e-3, AMPERE: 1.0},
 }
 """Factors from the units of a file to those of a recording."""
-UNITS['command'] = UNITS['position']
 
 _DELIMITERS = ',;\t'
 _DECIMAL_COMMA = re.compile(r'[-+]?\d*,\d+')
@@ -67,12 +66,12 @@ class CsvColumns:
 
     :ivar time: title of the column, or its number from 1.
     :ivar position: a pattern with ``{joint}``, or numbers, such as ``2-7`` or ``2,4,6``;
-        ``velocity``, ``effort`` and ``command`` too, which may be empty: not there.
+        ``velocity`` and ``effort`` too; an empty ``velocity`` is not there.
     :ivar joints: their names, in the order of the numbers; with patterns, those that are read, all
         if empty.  A mapping says what the file has in place of ``{joint}`` for each name, such as
         ``{'joint_1': '1'}`` for the pattern ``Position{joint}``.
-    :ivar units: of ``time``, ``position`` (and command), ``velocity`` and ``effort``, from
-        :data:`UNITS`; SI where nothing is said.
+    :ivar units: of ``time``, ``position``, ``velocity`` and ``effort``, from :data:`UNITS`; SI
+        where nothing is said.
     :ivar gains: by joint, effort for an ampere [Nm/A or N/A]; with the unit ``A`` of efforts only.
     """
 
@@ -80,7 +79,6 @@ class CsvColumns:
     position: str = '{joint}.position'
     velocity: str = '{joint}.velocity'
     effort: str = '{joint}.effort'
-    command: str = '{joint}.command'
     joints: Sequence[str] | Mapping[str, str] = ()
     units: Mapping[str, str] = field(default_factory=dict)
     gains: Mapping[str, float] = field(default_factory=dict)
@@ -105,9 +103,7 @@ class CsvColumns:
 
     def factor(self, name: str) -> float:
         """Return the factor from the file's unit to that of a recording."""
-        units = UNITS[name]
-        given = self.units.get(name, self.units.get('position') if name == 'command' else None)
-        return 1.0 if given is None else units[given]
+        return UNITS[name][self.units[name]] if name in self.units else 1.0
 
 
 def read_csv(
@@ -139,8 +135,7 @@ def read_csv(
         arrays['effort'] *= _gains(columns, joints, path)
     return cut(Recording(
         path.name, values[:, 0] * columns.factor('time'), joints, arrays['position'],
-        arrays['effort'], velocities=arrays.get('velocity'), commands=arrays.get('command'),
-        payloads=payloads or {}), part, path)
+        arrays['effort'], velocities=arrays.get('velocity'), payloads=payloads or {}), part, path)
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:

@@ -18,10 +18,10 @@ It is a :class:`.FourierMotion`: periodic, at rest at the start and end of each 
 the limits of position, velocity and effort.  Whether the robot touches itself or the floor is told
 by a function, because geometry is not known here.
 
-The optimization starts from random motions.  It minimizes a criterion of the information plus the
-squares of what exceeds the limits, with a weight that grows, by the quasi-Newton method L-BFGS of
-SciPy and with derivatives of the columns and efforts.  What is still exceeded in the end is taken
-out by making the motion smaller, until it holds everywhere on a grid of 2 ms.
+The optimization starts from random motions.  It minimizes the volume of the confidence ellipsoid
+plus the squares of what exceeds the limits, with a weight that grows, by the quasi-Newton method
+L-BFGS of SciPy and with derivatives of the columns and efforts.  What is still exceeded in the end
+is taken out by making the motion smaller, until it holds everywhere on a grid of 2 ms.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.offline.identification.effort_columns import Columns
 from ros2_rnea.offline.identification.expected_information import (
     condition_number,
-    Criterion,
+    cost,
     ExpectedError,
     ExpectedInformation,
     States,
@@ -100,7 +100,6 @@ class ExcitationSettings:
     :ivar harmonics: of the Fourier series; the last one has the frequency harmonics / period.
     :ivar periods: how often the motion is repeated in the recording.
     :ivar rate: of the recorded samples [Hz], for the expected errors.
-    :ivar criterion: what is optimized.
     :ivar clearance: least distance to what must not be touched [m].
     :ivar starts: from how many motions the optimization starts.
     :ivar iterations: of each, at most.
@@ -112,7 +111,6 @@ class ExcitationSettings:
     harmonics: int = 5
     periods: int = 3
     rate: float = 100.0
-    criterion: Criterion = Criterion.D
     clearance: float = 0.03
     starts: int = 3
     iterations: int = 60
@@ -347,7 +345,7 @@ class ExcitationPlanner:
         return self._settings.samples * self._information.of(states)
 
     def _cost(self, motion: FourierMotion) -> float:
-        return self._settings.criterion.cost(self._information_of(motion))[0]
+        return cost(self._information_of(motion))[0]
 
     # ---- where it starts ------------------------------------------------------------------------
 
@@ -480,7 +478,7 @@ class ExcitationPlanner:
         moved = self._waves @ free.T
         moved[0] += motion.start
         states = self._states(moved)
-        cost, by_motion = self._information.cost(self._settings.criterion, states)
+        value, by_motion = self._information.cost(states)
         penalty, by_limits = self._penalty(moved, states)
         by_motion = by_motion + weight * by_limits
         # (orders, samples, size) and (orders, samples, joints) to (joints, size)
@@ -488,7 +486,7 @@ class ExcitationPlanner:
         by_start = by_motion[0].sum(axis=0) * self._allowed.half_range
         if self._start is not None:
             by_start = np.zeros_like(by_start)
-        return cost + weight * penalty, np.append(by_start, by_free)
+        return value + weight * penalty, np.append(by_start, by_free)
 
     def _penalty(self, moved: Array, states: States) -> tuple[float, Array]:
         """Return the sum of squares beyond the limits, and its derivative by the motion."""

@@ -25,7 +25,6 @@ of Robots", International Journal of Robotics Research 11(4), 1992.
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -51,34 +50,18 @@ _DIFFERENCE = 1e-5
 """Step of positions and velocities for derivatives of the columns [rad or m, and per s]."""
 
 
-class Criterion(Enum):
+def cost(information: Array) -> tuple[float, Array]:
     """
-    What a motion is optimized for.
+    Return what is minimized, and its derivative by the information.
 
-    :cvar D: the volume of the confidence ellipsoid: the mean logarithm of its squared axes.
-    :cvar CONDITION: the condition number of the scaled, weighted columns.
+    It is the volume of the confidence ellipsoid: the mean logarithm of its squared axes.
+
+    :param information: shape (r, r), symmetric.
+    :return: a number without unit, and shape (r, r).
     """
-
-    D = 'd'
-    CONDITION = 'condition'
-
-    def cost(self, information: Array) -> tuple[float, Array]:
-        """
-        Return what is minimized, and its derivative by the information.
-
-        :param information: shape (r, r), symmetric.
-        :return: a number without unit, and shape (r, r).
-        """
-        values, vectors = eigh(information)
-        values = np.maximum(values, _TINY)
-        if self is Criterion.D:
-            size = len(values)
-            return (-float(np.mean(np.log(values))),
-                    -(vectors / (size * values)) @ vectors.T)
-        weights = np.zeros_like(values)
-        weights[0] -= 0.5 / values[0]
-        weights[-1] += 0.5 / values[-1]  # of a single one, both are the same
-        return 0.5 * float(np.log(values[-1] / values[0])), (vectors * weights) @ vectors.T
+    values, vectors = eigh(information)
+    values = np.maximum(values, _TINY)
+    return -float(np.mean(np.log(values))), -(vectors / (len(values) * values)) @ vectors.T
 
 
 class States(NamedTuple):
@@ -161,7 +144,7 @@ class ExpectedInformation:
         rows = (self._rows(states) @ self._directions).reshape(-1, self.rank)
         return rows.T @ rows / len(states.q)
 
-    def cost(self, criterion: Criterion, states: States) -> tuple[float, Array]:
+    def cost(self, states: States) -> tuple[float, Array]:
         """
         Return the cost of a motion, and its derivative by the states of moving joints.
 
@@ -170,7 +153,7 @@ class ExpectedInformation:
         rows = self._rows(states)
         reduced = rows @ self._directions
         flat = reduced.reshape(-1, self.rank)
-        value, by_information = criterion.cost(flat.T @ flat / len(rows))
+        value, by_information = cost(flat.T @ flat / len(rows))
         # d cost = 2 sum (W G) * dW over all elements, here in the columns of all unknowns.
         by_rows = (2.0 / len(rows)) * (reduced @ by_information) @ self._directions.T
         by_rows = by_rows / self._noise[:, np.newaxis]
@@ -231,7 +214,7 @@ def volume_gain(information: Array, other: Array) -> float:
 
     It is the geometric mean over all combinations that are identifiable.
     """
-    return float(np.exp(0.5 * (Criterion.D.cost(other)[0] - Criterion.D.cost(information)[0])))
+    return float(np.exp(0.5 * (cost(other)[0] - cost(information)[0])))
 
 
 def _moved(states: States, order: int, place: int, step: float) -> States:

@@ -31,7 +31,7 @@ import numpy as np
 from ros2_rnea.errors import RecordingError
 from ros2_rnea.offline.identification.recording import Recording
 
-_ARRAYS = ('times', 'positions', 'velocities', 'efforts', 'commands', 'wrenches')
+_ARRAYS = ('times', 'positions', 'velocities', 'efforts', 'wrenches')
 
 
 class Part(NamedTuple):

@@ -53,8 +53,6 @@ class Recording:
     :ivar wrenches: shape (n, 6), [moment; force] on the robot in the axes of ``wrench_link``,
         about its origin [Nm, N]; None where none were recorded.
     :ivar wrench_link: the link on which they act.
-    :ivar commands: shape (n, joints), the positions that were commanded [rad or m]; None where
-        none were recorded.
     :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
         and inertial by the payload's name.
     :ivar remarks: sentences of its reader for the user, such as where the times come from.
@@ -74,7 +72,6 @@ class Recording:
     velocities: np.ndarray | None = None
     wrenches: np.ndarray | None = None
     wrench_link: str = ''
-    commands: np.ndarray | None = None
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     part_of: str = ''
@@ -88,7 +85,7 @@ class Recording:
             raise NothingUsableError(
                 f'recording {self.name!r} has {len(self.times)} samples; it needs at least '
                 f'{FEWEST_SAMPLES}, and seconds of motion to say something')
-        for name in ('positions', 'velocities', 'efforts', 'commands'):
+        for name in ('positions', 'velocities', 'efforts'):
             self._set_array(name, (len(self.joints),))
         self._set_array('wrenches', (6,))
         if self.wrenches is not None and not self.wrench_link:
@@ -109,7 +106,7 @@ class Recording:
     def _set_array(self, name: str, row: tuple[int, ...]) -> None:
         """Replace a field by an array of floats, which is the given one where that is one."""
         given = getattr(self, name)
-        if given is None and name in ('velocities', 'commands', 'wrenches'):
+        if given is None and name in ('velocities', 'wrenches'):
             return
         try:
             array = floats(name, given)

@@ -258,7 +258,7 @@ def test_columns_units_and_gains_are_told(tmp_path):
     path.write_text('0,1,2,3,4\n100,2,3,4,5\n', encoding='utf-8')
     (_, recording, _), = read_recordings(parsed(
         path, '--csv-time', 1, '--csv-position', '2-3', '--csv-velocity', '', '--csv-effort',
-        '4-5', '--csv-command', '', '--csv-joints', 'a,b', '--csv-units', 'time=ms,effort=A',
+        '4-5', '--csv-joints', 'a,b', '--csv-units', 'time=ms,effort=A',
         '--current-gains', 'a=2,b=-3'))
     assert recording.joints == ('a', 'b')
     np.testing.assert_allclose(recording.times, [0.0, 0.1])

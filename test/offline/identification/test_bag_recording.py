@@ -24,23 +24,15 @@ from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
 from ros2_rnea.offline.identification.parts import cut, Part, parts_of
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
-from rosbags.typesys import get_types_from_msg, get_typestore, Stores  # noqa: E402
+from rosbags.typesys import get_typestore, Stores  # noqa: E402
 
 STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
-CONTROLLER = 'control_msgs/msg/JointTrajectoryControllerState'
-CONTROLLER_FIELDS = """\
-std_msgs/Header header
-string[] joint_names
-trajectory_msgs/JointTrajectoryPoint reference
-"""
 START = 1000.0  # of all stamps; messages are received at 0 and later
 
 
 @pytest.fixture(scope='module')
 def store():
-    store = get_typestore(Stores.ROS2_JAZZY)
-    store.register(get_types_from_msg(CONTROLLER_FIELDS, CONTROLLER))
-    return store
+    return get_typestore(Stores.ROS2_JAZZY)
 
 
 @pytest.fixture(params=['sqlite3', 'mcap'])
@@ -100,7 +92,6 @@ def test_joint_states_are_read_by_name_at_their_stamps(make_bag, state):
         recording.velocities, np.column_stack([2 * k * gap, 3 * gap]))
     np.testing.assert_array_equal(recording.efforts, np.column_stack([4 * k * gap, 5 * gap]))
     assert recording.payloads == payloads
-    assert recording.commands is None
     assert recording.remarks == ()
 
 
@@ -219,25 +210,6 @@ def test_the_times_of_reception_can_be_asked_for(make_bag, state):
     path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(5)])
     recording = read_bag(path, BagTopics(received=True))
     np.testing.assert_allclose(recording.times, 0.1 * np.arange(5), rtol=0.0, atol=1e-9)
-
-
-@pytest.mark.parametrize('kind', [STATE, CONTROLLER])
-def test_commands_are_read_at_the_times_of_the_states(make_bag, state, types, header, kind):
-    none = np.array([])
-    duration = types['builtin_interfaces/msg/Duration'](0, 0)
-
-    def command(k):
-        if kind == STATE:
-            return state(0.1 * k, 'ba', [10.0 * k, k], topic='/commanded')
-        point = types['trajectory_msgs/msg/JointTrajectoryPoint'](
-            np.array([10.0 * k, k]), none, none, none, duration)
-        return 0.1 * k, '/commanded', kind, types[kind](header(START + 0.1 * k), ['b', 'a'], point)
-
-    states = [state(0.1 * k, 'ab', [k, k], [], [k, k]) for k in range(5)]
-    path = make_bag([*states, *(command(k) for k in range(4))])
-    recording = read_bag(path, BagTopics(commands='/commanded'))
-    k = np.array([0.0, 1.0, 2.0, 3.0, np.nan])
-    np.testing.assert_allclose(recording.commands, np.column_stack([k, 10.0 * k]), atol=1e-5)
 
 
 def test_wrenches_are_read_in_the_frame_that_they_name(make_bag, state, types, header):

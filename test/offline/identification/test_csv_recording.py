@@ -46,28 +46,25 @@ def test_columns_have_the_titles_that_fill_efforts_writes(write):
     np.testing.assert_array_equal(recording.positions, [[1.0, 2.0], [1.5, 2.5]])
     np.testing.assert_array_equal(recording.velocities, [[3.0, 4.0], [3.5, 4.5]])
     np.testing.assert_array_equal(recording.efforts, [[5.0, 6.0], [5.5, 6.5]])
-    assert recording.commands is None
     assert recording.payloads == payloads
 
 
 @pytest.mark.parametrize('separator', [',', ';', '\t', ', '])
 def test_patterns_find_the_joints_in_any_order_of_columns(write, separator):
-    text = ('b_i,t,a_q,note,b_q,a_i,a_cmd,b_cmd\n'
-            '1,0.0,2,7,3,4,5,6\n10,0.5,20,70,30,40,50,60\n').replace(',', separator)
-    recording = read_csv(write(text), CsvColumns(
-        't', '{joint}_q', '{joint}_w', '{joint}_i', '{joint}_cmd'))
+    text = ('b_i,t,a_q,note,b_q,a_i\n'
+            '1,0.0,2,7,3,4\n10,0.5,20,70,30,40\n').replace(',', separator)
+    recording = read_csv(write(text), CsvColumns('t', '{joint}_q', '{joint}_w', '{joint}_i'))
     assert recording.joints == ('a', 'b')
     assert recording.velocities is None
     np.testing.assert_array_equal(recording.positions, [[2, 3], [20, 30]])
     np.testing.assert_array_equal(recording.efforts, [[4, 1], [40, 10]])
-    np.testing.assert_array_equal(recording.commands, [[5, 6], [50, 60]])
-    chosen = read_csv(write(text), CsvColumns('t', '{joint}_q', '', '{joint}_i', '', ('b',)))
+    chosen = read_csv(write(text), CsvColumns('t', '{joint}_q', '', '{joint}_i', ('b',)))
     np.testing.assert_array_equal(chosen.efforts, [[1], [10]])
 
 
 def test_a_file_without_titles_is_read_by_numbers(write):
     text = '0,1,2,3,4,5,6\n10,11,12,13,14,15,16\n'
-    recording = read_csv(write(text), CsvColumns('1', '2-3', '', '7,4', '', ('a', 'b')))
+    recording = read_csv(write(text), CsvColumns('1', '2-3', '', '7,4', ('a', 'b')))
     np.testing.assert_array_equal(recording.times, [0, 10])
     np.testing.assert_array_equal(recording.positions, [[1, 2], [11, 12]])
     np.testing.assert_array_equal(recording.efforts, [[6, 3], [16, 13]])

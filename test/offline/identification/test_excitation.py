@@ -29,7 +29,6 @@ from small_robots import ARM, ARM_WITH_GRIPPER
 
 excitation = pytest.importorskip('ros2_rnea.offline.identification.excitation')
 from ros2_rnea.offline.identification.effort_columns import columns_for  # noqa: E402, I100
-from ros2_rnea.offline.identification.expected_information import Criterion  # noqa: E402
 from ros2_rnea.offline.identification.motion_bounds import (  # noqa: E402
     AllowedMotion,
     JointBounds,
@@ -108,34 +107,19 @@ def test_standard_errors_are_smaller_than_with_any_random_motion(arm_plan):
     assert min(gains) < found.gain < max(gains), 'it is said for the median of some of them'
 
 
-def test_each_criterion_finds_the_motion_that_is_better_by_it(arm_plan):
-    _, volume = arm_plan
-    condition = planner(settings=replace(QUICK, criterion=Criterion.CONDITION)).plan()
-    assert condition.condition_number < volume.condition_number
-    assert excitation.volume_gain(volume.information, condition.information) > 1.0
-
-
 def test_derivatives_are_those_of_the_value():
     def obstacle(q):
         return 0.4 * q[:, 0] + 0.02
 
-    for criterion in Criterion:
-        search = planner(clearance=obstacle, bounds=(
-            ARM_BOUNDS[0]._replace(effort=6.0), ARM_BOUNDS[1]._replace(acceleration=1.0)),
-            settings=replace(QUICK, criterion=criterion))
-        random = np.random.default_rng(4)
-        x = random.normal(size=2 + 2 * 4)
-        value, slopes = search._value(x, 2.0)
-        for _ in range(4):
-            way = random.normal(size=x.shape)
-            ahead, behind = (search._value(x + step * way, 2.0)[0] for step in (1e-6, -1e-6))
-            assert (ahead - behind) / 2e-6 == pytest.approx(slopes @ way, rel=2e-4, abs=1e-4)
-
-
-def test_the_condition_number_of_a_single_combination_does_not_change():
-    value, slope = Criterion.CONDITION.cost(np.array([[4.0]]))
-    assert value == 0.0
-    assert slope == pytest.approx(np.zeros((1, 1)))
+    search = planner(clearance=obstacle, bounds=(
+        ARM_BOUNDS[0]._replace(effort=6.0), ARM_BOUNDS[1]._replace(acceleration=1.0)))
+    random = np.random.default_rng(4)
+    x = random.normal(size=2 + 2 * 4)
+    value, slopes = search._value(x, 2.0)
+    for _ in range(4):
+        way = random.normal(size=x.shape)
+        ahead, behind = (search._value(x + step * way, 2.0)[0] for step in (1e-6, -1e-6))
+        assert (ahead - behind) / 2e-6 == pytest.approx(slopes @ way, rel=2e-4, abs=1e-4)
 
 
 def test_obstacles_are_kept_clear_of(arm_plan):

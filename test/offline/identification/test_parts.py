@@ -22,7 +22,7 @@ from ros2_rnea.offline.identification.csv_recording import read_csv
 from ros2_rnea.offline.identification.parts import cut, Part, parts_of
 from ros2_rnea.offline.identification.recording import Recording
 
-ARRAYS = ('times', 'positions', 'velocities', 'efforts', 'commands', 'wrenches')
+ARRAYS = ('times', 'positions', 'velocities', 'efforts', 'wrenches')
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def recording():
     """Return ten seconds of two joints, with all that a recording can have."""
     times = 5.0 + 0.01 * np.arange(1000)
     two, six = (np.random.default_rng(0).normal(size=(1000, count)) for count in (2, 6))
-    return Recording('swing', times, ('a', 'b'), two, 2.0 * two, 3.0 * two, six, 'tool', 4.0 * two)
+    return Recording('swing', times, ('a', 'b'), two, 2.0 * two, 3.0 * two, six, 'tool')
 
 
 def test_a_part_has_the_samples_of_its_times(recording, tmp_path):

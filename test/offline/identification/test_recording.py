@@ -46,7 +46,6 @@ def test_what_is_not_finite_is_left_to_the_preparation():
     ({'velocities': np.zeros((2, 2))}, r'velocities of .* they need \(3, 2\)'),
     ({'efforts': None}, "recording 'run': efforts is not an array of real numbers"),
     ({'efforts': [['x', 'y']] * 3}, 'efforts is not an array of real numbers, but of texts'),
-    ({'commands': np.zeros(3)}, r'commands of .* have shape \(3,\)'),
     ({'wrenches': np.zeros((3, 3)), 'wrench_link': 'tool'},
      r'wrenches of .* they need \(3, 6\) for \[moment; force\]'),
     ({'wrenches': np.zeros((3, 6))}, 'has wrenches and no wrench_link')])

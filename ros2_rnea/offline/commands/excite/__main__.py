@@ -333,9 +333,6 @@ def _add_collision_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_search_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument('--criterion', choices=('d', 'condition'), default='d',
-                       help='d: the smallest confidence ellipsoid (default); condition: the '
-                            'smallest condition number')
     group.add_argument('--noise', nargs='+', type=_joint_noise, default=(),
                        metavar='[JOINT=]NOISE',
                        help='standard deviation of the measured efforts, of all joints or by '

@@ -31,7 +31,6 @@ from ros2_rnea.offline.identification.excitation import (
     ExcitationPlanner,
     ExcitationSettings,
 )
-from ros2_rnea.offline.identification.expected_information import Criterion
 from ros2_rnea.offline.identification.motion_bounds import AllowedMotion, JointBounds, Margins
 from ros2_rnea.robots.arguments import Array
 from ros2_rnea.robots.joint_index_map import joint_body
@@ -111,9 +110,8 @@ def planned(
     began = monotonic()
     options = wanted.options
     settings = ExcitationSettings(
-        options.period, options.harmonics, options.periods, options.rate,
-        Criterion(options.criterion), options.clearance, options.starts, options.iterations,
-        options.seed)
+        options.period, options.harmonics, options.periods, options.rate, options.clearance,
+        options.starts, options.iterations, options.seed)
     _check_payloads(wanted)
     bounds = tuple(_bounds(wanted, joint) for joint in wanted.joints)
     allowed = AllowedMotion(wanted.joints, bounds, Margins(

@@ -210,7 +210,6 @@ def as_json(plan: Plan) -> dict[str, Any]:
         'periods': settings.periods,
         'harmonics': settings.harmonics,
         'rate_hz': settings.rate,
-        'criterion': settings.criterion.value,
         'scale': options.scale,
         'seed': settings.seed,
         'seconds': plan.seconds,
