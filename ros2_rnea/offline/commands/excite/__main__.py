@@ -33,7 +33,12 @@ from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.excite.hands import hand_joints
 from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
-from ros2_rnea.offline.commands.excite.report import as_json, sentences, tables
+from ros2_rnea.offline.commands.excite.report import (
+    as_json,
+    sentences,
+    tables,
+    warnings,
+)
 from ros2_rnea.offline.commands.excite.trajectory_file import write
 from ros2_rnea.offline.commands.fill_efforts.found import FileError
 from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
@@ -80,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for table in tables(plan):
         console.print(table)
     for sentence in sentences(plan):
-        console.print(sentence, markup=False, style='bold red' if sentence.is_warning else None)
+        console.print(sentence, markup=False)
+    for sentence in warnings(plan):
+        console.print(sentence, markup=False, style='bold red')
     if files:
         say_written(console, files)
     return ExitCode.FOUND

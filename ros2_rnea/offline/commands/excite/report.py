@@ -32,22 +32,6 @@ _MAX_ERRORS = 40
 """Rows of the table of expected errors; all are in the JSON."""
 
 
-class Sentence(str):
-    """
-    A sentence for the user.
-
-    :ivar is_warning: whether something was not checked.
-    """
-
-    is_warning = False
-
-
-class Warned(Sentence):
-    """A sentence about something that was not checked."""
-
-    is_warning = True
-
-
 def tables(plan: Plan) -> Iterator[RenderableType]:
     """Yield the table of the motion and that of the expected errors."""
     yield _motion_table(plan)
@@ -91,53 +75,76 @@ def _error_table(plan: Plan) -> RenderableType:
     return Group(table, Text(f'{"".join(notes)}\n', style='dim'))
 
 
-def sentences(plan: Plan) -> Iterator[Sentence]:
-    """Yield the sentences of the report; what was not checked is a warning, at the end."""
+def sentences(plan: Plan) -> Iterator[str]:
+    """Yield what the motion tells, and what was checked."""
     excitation, settings, options = plan.excitation, plan.settings, plan.wanted.options
-    yield Sentence(
-        f'{settings.periods} periods of {settings.period:g} s, up to '
-        f'{settings.harmonics / settings.period:g} Hz; found in {plan.seconds:.1f} s with seed '
-        f'{settings.seed}.')
+    yield (f'{settings.periods} periods of {settings.period:g} s, up to '
+           f'{settings.harmonics / settings.period:g} Hz; found in {plan.seconds:.1f} s with seed '
+           f'{settings.seed}.')
     if options.scale != 1.0:
-        yield Sentence(
-            f'The path is {options.scale:g} of what the limits allow (--scale); the errors are '
-            'those of this small motion.')
-    yield Sentence(
-        f'{excitation.rank} combinations of {len(excitation.errors)} unknowns are identifiable, '
-        f'with a condition number of {excitation.condition_number:.3g}.')
+        yield (f'The path is {options.scale:g} of what the limits allow (--scale); the errors are '
+               'those of this small motion.')
+    yield (f'{excitation.rank} combinations of {len(excitation.errors)} unknowns are '
+           f'identifiable, with a condition number of {excitation.condition_number:.3g}.')
     gain = excitation.gain
-    yield Sentence(
-        f'The standard errors are {max(gain, 1.0 / gain):.2g} times '
-        f'{"smaller" if gain >= 1.0 else "larger"}, as a geometric mean, than with the median of '
-        f'random motions {"of full size " if options.scale != 1.0 else ""}within the same limits.')
-    for center in _centers(plan):
-        yield Sentence(center)
-    if not plan.wanted.noise_is_given:
-        yield Sentence(
-            'The noise is assumed, as 1 % of each effort limit: give --noise when a recording has '
-            'shown the true value.')
-    if excitation.is_cut_short:
-        yield Sentence(
-            'The time limit ended the search, so the same seed may lead to another path.')
-    yield from _collision_sentences(plan)
-    if plan.wanted.hand:
-        places = ', '.join(f'{name}={place:g}' for name, place in plan.wanted.hand.items())
-        yield Warned(
-            f'Joints of a hand or gripper do not move, and are assumed at {places}: --start says '
-            'where they are, and --joints which joints move.')
-    start = ', '.join(f'{joint}={position:.4f}' for joint, position in zip(
-        excitation.joints, excitation.motion.start))
-    yield Warned(
-        f'The trajectory begins at once at {start}. Take the arm there first with a goal of your '
-        'own, along a free way: from anywhere else, the controller jumps.')
-
-
-def _centers(plan: Plan) -> Iterator[str]:
-    """Yield the expected errors of the centres of payloads."""
+    yield (f'The standard errors are {max(gain, 1.0 / gain):.2g} times '
+           f'{"smaller" if gain >= 1.0 else "larger"}, as a geometric mean, than with the median '
+           f'of random motions {"of full size " if options.scale != 1.0 else ""}within the same '
+           'limits.')
     for link, mass, errors in _payload_centers(plan):
         shown = ', '.join(f'{1e3 * error:.2g}' for error in errors)
         yield (f'The centre of a payload of {mass:g} kg on {link} will be known to {shown} mm '
                '(x, y, z; standard error).')
+    if not plan.wanted.noise_is_given:
+        yield ('The noise is assumed, as 1 % of each effort limit: give --noise when a recording '
+               'has shown the true value.')
+    if excitation.is_cut_short:
+        yield 'The time limit ended the search, so the same seed may lead to another path.'
+    checked = plan.checked
+    if checked is None or not checked.has_geometry:
+        return
+    yield (f'Links keep {plan.settings.clearance:g} m from each other'
+           f'{" and from the floor" if checked.has_floor else ""}'
+           f'{f"; closest are {plan.closest}" if plan.closest else ""}. Meshes count as their '
+           'convex hulls.')
+    for title, pairs in (('that one joint holds together', checked.adjacent),
+                         ('that touch with all joints at zero', checked.touching),
+                         ('that touch in every pose', checked.always)):
+        if pairs:
+            yield f'Not checked are neighbours {title}: {"; ".join(map(str, pairs))}.'
+    if checked.reduced:
+        shown = '; '.join(f'{pair}: {demanded:.3f} m' for pair, demanded in checked.reduced)
+        yield f'Less clearance is demanded of links that are always close: {shown}.'
+    if checked.points:
+        yield ('Without geometry, so that only their origins stay clear of the floor: '
+               f'{", ".join(checked.points)}.')
+
+
+def warnings(plan: Plan) -> Iterator[str]:
+    """Yield what was not checked, and what has to be done before the motion is sent."""
+    checked = plan.checked
+    if checked is None:
+        yield ('Collisions were not checked (--no-collision-check): neither of the links with '
+               'each other, nor with the floor.')
+    else:
+        if not checked.has_geometry:
+            floor = (' Of the floor, only the origins of the links were kept clear.'
+                     if checked.has_floor else '')
+            yield ('The URDF has no collision geometry, so collisions of the links with each '
+                   f'other and with what is around were not checked.{floor}')
+        if checked.ignored:
+            yield ('Collisions of these links were not checked (--ignore-collision-of): '
+                   f'{", ".join(checked.ignored)}.')
+        if not checked.has_floor:
+            yield 'There is no floor (--floor none).'
+    if plan.wanted.hand:
+        places = ', '.join(f'{name}={place:g}' for name, place in plan.wanted.hand.items())
+        yield (f'Joints of a hand or gripper do not move, and are assumed at {places}: --start '
+               'says where they are, and --joints which joints move.')
+    start = ', '.join(f'{joint}={position:.4f}' for joint, position in zip(
+        plan.excitation.joints, plan.excitation.motion.start))
+    yield (f'The trajectory begins at once at {start}. Take the arm there first with a goal of '
+           'your own, along a free way: from anywhere else, the controller jumps.')
 
 
 def _payload_centers(plan: Plan) -> Iterator[tuple[str, float, list[float]]]:
@@ -160,43 +167,6 @@ def _payload_centers(plan: Plan) -> Iterator[tuple[str, float, list[float]]]:
             yield link, inertial.mass, [
                 float(np.linalg.norm((moment - place * mass) / inertial.mass))
                 for moment, place in zip(moments, inertial.origin.xyz)]
-
-
-def _collision_sentences(plan: Plan) -> Iterator[Sentence]:
-    checked = plan.checked
-    if checked is None:
-        yield Warned('Collisions were not checked (--no-collision-check): neither of the links '
-                     'with each other, nor with the floor.')
-        return
-    if not checked.has_geometry:
-        floor = (' Of the floor, only the origins of the links were kept clear.'
-                 if checked.has_floor else '')
-        yield Warned('The URDF has no collision geometry, so collisions of the links with each '
-                     f'other and with what is around were not checked.{floor}')
-    else:
-        yield Sentence(
-            f'Links keep {plan.settings.clearance:g} m from each other'
-            f'{" and from the floor" if checked.has_floor else ""}'
-            f'{f"; closest are {plan.closest}" if plan.closest else ""}. Meshes count as their '
-            'convex hulls.')
-        for title, pairs in (('that one joint holds together', checked.adjacent),
-                             ('that touch with all joints at zero', checked.touching),
-                             ('that touch in every pose', checked.always)):
-            if pairs:
-                yield Sentence(f'Not checked are neighbours {title}: '
-                               f'{"; ".join(map(str, pairs))}.')
-        if checked.reduced:
-            shown = '; '.join(f'{pair}: {demanded:.3f} m' for pair, demanded in checked.reduced)
-            yield Sentence(f'Less clearance is demanded of links that are always close: '
-                           f'{shown}.')
-        if checked.points:
-            yield Sentence(f'Without geometry, so that only their origins stay clear of the '
-                           f'floor: {", ".join(checked.points)}.')
-    if checked.ignored:
-        yield Warned('Collisions of these links were not checked (--ignore-collision-of): '
-                     f'{", ".join(checked.ignored)}.')
-    if not checked.has_floor:
-        yield Warned('There is no floor (--floor none).')
 
 
 def as_json(plan: Plan) -> dict[str, Any]:
