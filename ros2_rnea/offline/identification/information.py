@@ -211,6 +211,11 @@ def reduce_chunk(design: Design, chunk: Chunk) -> Information:
         one.T @ total @ one for one, total in zip(design.expansions, products)))
 
 
+_LOCK = Lock()
+_INSIDE: list[Any] = []
+"""The limit to one thread, once for each block that is being executed."""
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """
@@ -219,37 +224,25 @@ def one_thread() -> Iterator[None]:
     The limit is of the process.  Where several threads are in such a block, as in the workers of a
     ThreadPoolExecutor, the last one that leaves it lifts the limit.
     """
-    _limit.enter()
+    with _LOCK:
+        _INSIDE.append(_INSIDE[0] if _INSIDE else _limited())
     try:
         yield
     finally:
-        _limit.leave()
+        with _LOCK:
+            limit = _INSIDE.pop()
+            if not _INSIDE and limit is not None:
+                limit.restore_original_limits()
 
 
-class _Limit:
-    """The limit to one thread, and how many blocks it is for."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._blocks = 0
-        self._controller: ThreadpoolController | None = None
-        self._limiter: Any = None
-
-    def enter(self) -> None:
-        with self._lock:
-            self._blocks += 1
-            if self._blocks == 1 and ThreadpoolController is not None:
-                self._controller = self._controller or ThreadpoolController()
-                self._limiter = self._controller.limit(limits=1, user_api='blas')
-
-    def leave(self) -> None:
-        with self._lock:
-            self._blocks -= 1
-            if not self._blocks and self._limiter is not None:
-                self._limiter.restore_original_limits()
+def _limited() -> Any:
+    return None if ThreadpoolController is None else _controller().limit(
+        limits=1, user_api='blas')
 
 
-_limit = _Limit()
+@functools.cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 class ChunkResiduals(NamedTuple):

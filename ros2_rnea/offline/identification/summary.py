@@ -15,11 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import is_dataclass
 from math import isfinite
 from typing import Any
 
+import numpy as np
 from ros2_rnea.offline.identification.results import Identification
 
 
@@ -31,44 +32,29 @@ def summary(identification: Identification) -> dict[str, Any]:
     is no number: a joint without measured efforts, or the standard error of a parameter that the
     data does not tell (``identifiable`` is false); its value is what the model has, no result.
     """
-    payload = identification.payload
-    return {
-        'robot': identification.robot.name,
-        'joints': list(identification.joints),
-        'measured_rms': _numbers(identification.measured_rms),
-        'urdf_rms': _numbers(identification.urdf_rms),
-        'identified_rms': _numbers(identification.identified_rms),
-        'noise_rms': _numbers(identification.noise_rms),
-        'samples': [int(count) for count in identification.samples],
-        'independent_samples': _numbers(identification.independent_samples),
-        'physically_consistent': bool(identification.physically_consistent),
-        'condition_number': _number(identification.condition_number),
-        'parameters': [
-            {**_plain(asdict(one)), 'identifiable': one.standard_error is not None}
-            for one in identification.parameters],
-        'base_parameters': [_plain(asdict(one)) for one in identification.base_parameters],
-        'not_identifiable': list(identification.not_identifiable),
-        'links': list(identification.links),
-        'friction': {joint: _plain(asdict(one)) for joint, one in identification.friction.items()},
-        'rotor_inertias': _plain(identification.rotor_inertias),
-        'gravity': None if identification.gravity is None else _numbers(identification.gravity),
-        'payload': None if payload is None else {
-            'link': payload[0], 'mass': _number(payload[1].mass),
-            'center': _numbers(payload[1].origin.xyz), 'inertia': _numbers(payload[1].inertia)},
-        'gains': _plain(identification.gains),
-    }
+    named = {name: _plain(getattr(identification, name)) for name in (
+        'joints', 'measured_rms', 'urdf_rms', 'identified_rms', 'noise_rms', 'samples',
+        'independent_samples', 'physically_consistent', 'condition_number', 'parameters',
+        'base_parameters', 'not_identifiable', 'links', 'friction', 'rotor_inertias', 'gravity',
+        'payload', 'gains')}
+    for one in named['parameters']:
+        one['identifiable'] = one['standard_error'] is not None
+    if identification.payload:
+        link, inertial = identification.payload
+        named['payload'] = _plain({
+            'link': link, 'mass': inertial.mass, 'center': inertial.origin.xyz,
+            'inertia': inertial.inertia})
+    return {'robot': identification.robot.name, **named}
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain(value) if isinstance(value, Mapping)
-            else value if isinstance(value, str) else _number(value)
-            for name, value in values.items()}
-
-
-def _numbers(values: Iterable[float]) -> list[float | None]:
-    return [_number(value) for value in values]
-
-
-def _number(value: float | None) -> float | None:
-    """Return a number, or None for what JSON has no number for."""
-    return float(value) if value is not None and isfinite(value) else None
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can have it: None for a number that is not finite."""
+    if is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
