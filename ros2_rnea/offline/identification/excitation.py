@@ -26,38 +26,32 @@ is taken out by making the motion smaller, until it holds everywhere on a grid o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from ros2_rnea.errors import ArgumentError, RneaError
+from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.identification.effort_columns import Columns
 from ros2_rnea.offline.identification.expected_information import (
     condition_number,
     cost,
     ExpectedError,
     ExpectedInformation,
-    States,
     volume_gain,
 )
 from ros2_rnea.offline.identification.fourier_motion import FourierBasis, FourierMotion
 from ros2_rnea.offline.identification.motion_bounds import AllowedMotion
-from ros2_rnea.offline.identification.unknowns import unit_of
+from ros2_rnea.offline.identification.moving_joints import (
+    Clearance,
+    EFFORT,
+    MovingJoints,
+    States,
+)
+from ros2_rnea.offline.identification.start_pose import ExcitationError, start_pose
 from ros2_rnea.robots.arguments import Array
-from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
 from scipy.optimize import minimize
-
-Clearance = Callable[[Array], Array]
-"""
-A function from q (N, nq) to the least distance between what must not touch, shape (N,) [m]; it may
-be cut off at more than what is demanded.
-"""
-
-POSITION, VELOCITY, ACCELERATION, EFFORT = range(4)
-"""The rows of :meth:`.AllowedMotion.shares`."""
 
 _SAMPLES_PER_WAVE = 24
 """Samples in a wave of the highest harmonic, while optimizing."""
@@ -77,18 +71,11 @@ _TIGHTER = 0.98
 _SMALLER, _SMALLEST = 0.98, 1e-3
 """Factor by which a motion is made smaller step by step, and where that ends."""
 
-_POSES = 200
-"""Random poses among which one to start from is searched."""
-
 _STATES = 400
 """Random states that tell what is identifiable at all."""
 
 _TURN = 1e-3
 """Step of a joint for the derivative of the clearance [rad or m]."""
-
-
-class ExcitationError(RneaError):
-    """No motion can be found within the limits, for the reason that the message gives."""
 
 
 @dataclass(frozen=True)
@@ -212,13 +199,8 @@ class ExcitationPlanner:
             self, robot: Robot, columns: Columns, allowed: AllowedMotion, noise: Array,
             posture: Array, settings: ExcitationSettings, clearance: Clearance | None = None,
             start: Array | None = None) -> None:
-        self._robot, self._allowed, self._settings = robot, allowed, settings
-        self._clearance = clearance
-        self._start = start
-        self._posture = np.array(posture, dtype=float)
-        bodies = [joint_body(robot, joint) for joint in allowed.joints]
-        self._q_index = np.array([body.q_index for body in bodies])
-        self._v_index = np.array([body.v_index for body in bodies])
+        self._allowed, self._settings, self._start = allowed, settings, start
+        self._moving = MovingJoints(robot, allowed, posture, clearance, settings.clearance)
         self._basis = FourierBasis(settings.period, settings.harmonics)
         count = _SAMPLES_PER_WAVE * settings.harmonics
         self._times = np.arange(count) * (settings.period / count)
@@ -227,7 +209,7 @@ class ExcitationPlanner:
         self._units = allowed.velocity[:, np.newaxis] / np.abs(self._waves[1]).max(axis=0)
         self._random = np.random.default_rng(settings.seed)
         self._information = ExpectedInformation(
-            columns, self._q_index, self._v_index, noise, self._anywhere())
+            columns, self._moving.q_index, self._moving.v_index, noise, self._anywhere())
 
     # ---- what is searched -----------------------------------------------------------------------
 
@@ -241,7 +223,7 @@ class ExcitationPlanner:
         :param is_over: asked often; once it returns true, the best motion so far is the result.
         :raises ExcitationError: where no pose to start from holds the limits.
         """
-        pose = self._pose()
+        pose = start_pose(self._moving, self._random, self._start)
         random = [self._random_motion(pose) for _ in range(_COMPARED)]
         found = sorted(random, key=self._cost)
         compared = self._information_of(found[len(found) // 2])
@@ -281,50 +263,22 @@ class ExcitationPlanner:
         gain = excitation.gain * volume_gain(result.information, excitation.information)
         return Excitation(**{**vars(result), 'gain': gain})
 
-    def random_motion(self) -> FourierMotion:
-        """Return a random motion within the limits, to compare with."""
-        return self._random_motion(self._pose())
-
-    def information(self, motion: FourierMotion) -> Array:
-        """Return the information of all samples of the recording, shape (rank, rank)."""
-        return self._information_of(motion)
-
     # ---- what a motion does ---------------------------------------------------------------------
-
-    def _states(self, motion: Array) -> States:
-        """Return states of the whole robot from those of moving joints, shape (3, N, joints)."""
-        count = motion.shape[1]
-        q = np.tile(self._posture, (count, 1))
-        q[:, self._q_index] = motion[0]
-        qd, qdd = np.zeros((2, count, self._robot.nv))
-        qd[:, self._v_index], qdd[:, self._v_index] = motion[1:]
-        return States(q, qd, qdd)
 
     def _anywhere(self) -> States:
         """Return random states all over the limits."""
         allowed, settings = self._allowed, self._settings
         draws = self._random.uniform(-1.0, 1.0, (3, _STATES, len(allowed.joints)))
         quickest = 2.0 * np.pi * settings.harmonics / settings.period * allowed.velocity
-        return self._states(np.stack((
+        return self._moving.states(np.stack((
             allowed.center + draws[0] * allowed.half_range,
             draws[1] * allowed.velocity,
             draws[2] * np.minimum(allowed.acceleration, quickest))))
 
-    def _shares(self, motion: Array, states: States) -> Array:
-        efforts = self._robot.inverse_dynamics(*states)[:, self._v_index]
-        return self._allowed.shares(motion, efforts)
-
     def holds(self, motion: FourierMotion) -> bool:
         """Return whether all limits are kept, at all times of a fine grid."""
-        for times in (self._times, self._fine_times()):
-            moved = motion.at(times)
-            states = self._states(moved)
-            if np.abs(self._shares(moved, states)).max() > 1.0:
-                return False
-            if self._clearance is not None and (
-                    self._clearance(states.q).min() < self._settings.clearance):
-                return False
-        return True
+        return all(self._moving.holds(motion.at(times))
+                   for times in (self._times, self._fine_times()))
 
     def _fine_times(self) -> Array:
         period = self._settings.period
@@ -341,87 +295,11 @@ class ExcitationPlanner:
         return None
 
     def _information_of(self, motion: FourierMotion) -> Array:
-        states = self._states(motion.at(self._times))
+        states = self._moving.states(motion.at(self._times))
         return self._settings.samples * self._information.of(states)
 
     def _cost(self, motion: FourierMotion) -> float:
         return cost(self._information_of(motion))[0]
-
-    # ---- where it starts ------------------------------------------------------------------------
-
-    def _pose(self) -> Array:
-        """Return a pose of moving joints that keeps the limits at rest."""
-        if self._start is not None:
-            defects = self._defects_at_rest(self._start)
-            if defects:
-                raise ExcitationError(f'the pose to start from is not possible: {defects}')
-            return self._start
-        allowed = self._allowed
-        nearest, lightest, least = '', allowed.center, inf
-        for pose in self._poses():
-            defects = self._defects_at_rest(pose)
-            if not defects:
-                return pose
-            nearest = nearest or defects
-            load = float(np.max(np.abs(self._efforts_at_rest(pose)) / allowed.effort))
-            lightest, least = (pose, load) if load < least else (lightest, least)
-        if least > 1.0:
-            raise ExcitationError(
-                f'the motors do not carry the arm in any of {_POSES} poses to start from; in that '
-                f'which takes least, {self._too_heavy(lightest)}')
-        raise ExcitationError(
-            f'none of {_POSES} poses to start from is possible; in the middle of the ranges of '
-            f'{", ".join(allowed.joints)}, {nearest}. Give a pose to start from, other limits or '
-            'less clearance')
-
-    def _poses(self) -> Iterator[Array]:
-        allowed = self._allowed
-        yield allowed.center
-        for _ in range(_POSES - 1):
-            draw = self._random.uniform(-0.7, 0.7, len(allowed.joints))
-            yield allowed.center + draw * allowed.half_range
-
-    def _defects_at_rest(self, pose: Array) -> str:
-        """Return which limit is exceeded at rest; empty: none."""
-        still = np.zeros((3, 1, len(pose)))
-        still[0, 0] = pose
-        states = self._states(still)
-        shares = np.abs(self._shares(still, states)[:, 0])
-        worst = int(shares[POSITION].argmax())
-        if shares[POSITION, worst] > 1.0:
-            return (f'the position of {self._allowed.joints[worst]} is '
-                    f'{shares[POSITION, worst]:.0%} of what is allowed')
-        if shares[EFFORT].max() > 1.0:
-            return self._too_heavy(pose)
-        if self._clearance is not None:
-            distance = float(self._clearance(states.q)[0])
-            if distance < self._settings.clearance:
-                return (f'the clearance is {distance:.4g} m, and {self._settings.clearance:g} m '
-                        'are demanded')
-        return ''
-
-    def _efforts_at_rest(self, pose: Array) -> Array:
-        """Return the efforts that hold moving joints in a pose, shape (joints,) [Nm or N]."""
-        still = np.zeros((3, 1, len(pose)))
-        still[0, 0] = pose
-        return self._robot.inverse_dynamics(*self._states(still))[0, self._v_index]
-
-    def _too_heavy(self, pose: Array) -> str:
-        """Return which joints gravity loads too much in a pose, and what would do."""
-        allowed, efforts = self._allowed, np.abs(self._efforts_at_rest(pose))
-        said = []
-        for k in np.flatnonzero(efforts > allowed.effort).tolist():
-            unit = unit_of(self._robot.tree, allowed.joints[k], 'Nm', 'N')
-            said.append(
-                f'gravity takes {efforts[k]:.4g} {unit} of joint {allowed.joints[k]!r} (limit '
-                f'{allowed.effort_limit[k]:.4g} {unit}, of which the margin leaves '
-                f'{allowed.effort[k]:.4g} {unit})')
-        remedy = (
-            'A smaller margin of effort allows it (--effort-margin)'
-            if (efforts <= allowed.effort_limit).all() else
-            'The motors cannot hold it there: correct the effort limit (--limits) or the masses '
-            'of the URDF if they are wrong, or take a lighter payload')
-        return f'{" and ".join(said)}. {remedy}, or start where gravity takes less (--start)'
 
     def _random_motion(self, pose: Array) -> FourierMotion:
         """Return a random motion from a pose, as large as the limits allow."""
@@ -477,7 +355,7 @@ class ExcitationPlanner:
         free = self._basis.free_of(motion)
         moved = self._waves @ free.T
         moved[0] += motion.start
-        states = self._states(moved)
+        states = self._moving.states(moved)
         value, by_motion = self._information.cost(states)
         penalty, by_limits = self._penalty(moved, states)
         by_motion = by_motion + weight * by_limits
@@ -491,7 +369,7 @@ class ExcitationPlanner:
     def _penalty(self, moved: Array, states: States) -> tuple[float, Array]:
         """Return the sum of squares beyond the limits, and its derivative by the motion."""
         allowed = self._allowed
-        shares = self._shares(moved, states)
+        shares = self._moving.shares(moved, states)
         beyond = np.maximum(np.abs(shares) - _TIGHTER, 0.0)
         slopes = 2.0 * beyond * np.sign(shares)
         total = float(np.sum(beyond * beyond))
@@ -500,13 +378,13 @@ class ExcitationPlanner:
         exceeding = np.flatnonzero(beyond[EFFORT].any(axis=1))
         if len(exceeding):
             part = States(*(array[exceeding] for array in states))
-            derivatives = self._robot.inverse_dynamics_derivatives(*part)
+            derivatives = self._moving.robot.inverse_dynamics_derivatives(*part)
             rows = (slopes[EFFORT] / allowed.effort)[exceeding]
-            of_moving = derivatives[:, :, self._v_index][..., self._v_index]
+            of_moving = derivatives[:, :, self._moving.v_index][..., self._moving.v_index]
             by_motion[:, exceeding] += np.moveaxis(
                 (rows[:, np.newaxis, np.newaxis] @ of_moving)[:, :, 0], 1, 0)
-        if self._clearance is not None:
-            nearness, by_position = self._nearness(self._clearance, states.q)
+        if self._moving.clearance is not None:
+            nearness, by_position = self._nearness(self._moving.clearance, states.q)
             total += nearness
             by_motion[0] += by_position
         return total, by_motion
@@ -516,9 +394,9 @@ class ExcitationPlanner:
         needed = self._settings.clearance / _TIGHTER
         distances = clearance(q)
         lacking = np.maximum(1.0 - distances / needed, 0.0)
-        by_position = np.zeros((len(q), len(self._q_index)))
+        by_position = np.zeros((len(q), len(self._moving.q_index)))
         near = np.flatnonzero(lacking)
-        for joint, place in enumerate(self._q_index if len(near) else ()):
+        for joint, place in enumerate(self._moving.q_index if len(near) else ()):
             ahead, behind = q[near], q[near]
             ahead[:, place] += _TURN
             behind[:, place] -= _TURN
@@ -531,16 +409,16 @@ class ExcitationPlanner:
     def _result(
             self, motion: FourierMotion, compared: Array, is_cut_short: bool) -> Excitation:
         moved = motion.at(self._fine_times())
-        states = self._states(moved)
-        efforts = self._robot.inverse_dynamics(*states)[:, self._v_index]
+        states = self._moving.states(moved)
+        efforts = self._moving.efforts(states)
         information = self._information_of(motion)
         return Excitation(
             joints=self._allowed.joints,
             motion=motion,
             peaks=Peaks(moved[0].min(axis=0), moved[0].max(axis=0), *(
                 np.abs(quantity).max(axis=0) for quantity in (*moved[1:], efforts))),
-            clearance=None if self._clearance is None else float(
-                self._clearance(states.q).min()),
+            clearance=None if self._moving.clearance is None else float(
+                self._moving.clearance(states.q).min()),
             rank=self._information.rank,
             condition_number=condition_number(information),
             gain=volume_gain(information, compared),

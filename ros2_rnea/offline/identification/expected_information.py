@@ -31,6 +31,7 @@ import numpy as np
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.identification.base_parameters import DETERMINED
 from ros2_rnea.offline.identification.effort_columns import Columns, Sought
+from ros2_rnea.offline.identification.moving_joints import States
 from ros2_rnea.robots.arguments import Array
 from scipy.linalg import eigh
 
@@ -62,19 +63,6 @@ def cost(information: Array) -> tuple[float, Array]:
     values, vectors = eigh(information)
     values = np.maximum(values, _TINY)
     return -float(np.mean(np.log(values))), -(vectors / (len(values) * values)) @ vectors.T
-
-
-class States(NamedTuple):
-    """
-    States of a robot.
-
-    :ivar q: shape (N, nq) [rad or m].
-    :ivar qd: shape (N, nv), per s; qdd, shape (N, nv), per s^2.
-    """
-
-    q: Array
-    qd: Array
-    qdd: Array
 
 
 class ExpectedError(NamedTuple):

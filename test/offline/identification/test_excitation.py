@@ -34,6 +34,7 @@ from ros2_rnea.offline.identification.motion_bounds import (  # noqa: E402
     JointBounds,
     Margins,
 )
+from ros2_rnea.offline.identification.start_pose import start_pose  # noqa: E402
 
 ARM_ROBOT = Robot.from_urdf(ARM, engine=QUICK_ENGINE)
 ARM_JOINTS = ('shoulder', 'elbow')
@@ -54,6 +55,12 @@ def planner(
     noise = np.full(len(joints), 0.5) if noise is None else noise
     return excitation.ExcitationPlanner(
         robot, columns_for(robot, joints, kinds), allowed, noise, posture, settings, **other)
+
+
+def random_motion(search):
+    """Return a random motion within the limits."""
+    return search._random_motion(
+        start_pose(search._moving, np.random.default_rng(9), search._start))
 
 
 @pytest.fixture(scope='module')
@@ -101,8 +108,8 @@ def test_acceleration_limits_hold_where_there_are_any(arm_plan):
 def test_standard_errors_are_smaller_than_with_any_random_motion(arm_plan):
     _, found = arm_plan
     search = planner(settings=replace(QUICK, seed=2))
-    gains = [excitation.volume_gain(found.information, search.information(motion))
-             for motion in (search.random_motion() for _ in range(100))]
+    gains = [excitation.volume_gain(found.information, search._information_of(motion))
+             for motion in (random_motion(search) for _ in range(100))]
     assert min(gains) > 1.0
     assert min(gains) < found.gain < max(gains), 'it is said for the median of some of them'
 
@@ -333,6 +340,6 @@ def test_a_real_arm_needs_few_iterations(kinds):
         noise=0.01 * robot.effort_limits)
     found = search.plan()
     assert found.rank == (64 if 'inertia' in kinds else 10)
-    assert min(excitation.volume_gain(found.information, search.information(motion))
-               for motion in (search.random_motion() for _ in range(20))) > 1.0
+    assert min(excitation.volume_gain(found.information, search._information_of(motion))
+               for motion in (random_motion(search) for _ in range(20))) > 1.0
     assert search.holds(found.motion)

@@ -26,7 +26,6 @@ from ros2_rnea.command_line.pictures import BLUE, GREY, save, VERMILION
 from ros2_rnea.offline.commands.excite.plan import Plan
 from ros2_rnea.offline.commands.fill_efforts.picture import STYLE
 from ros2_rnea.robots.arguments import Array
-from ros2_rnea.robots.joint_index_map import joint_body
 
 _SAMPLES = 1000
 
@@ -40,7 +39,7 @@ def draw(plan: Plan, path: Path) -> None:
     """
     times = np.linspace(0.0, plan.settings.period, _SAMPLES)
     motion = plan.excitation.motion.at(times)
-    efforts = _efforts(plan, motion)
+    efforts = plan.moving.efforts(plan.moving.states(motion))
     joints = plan.excitation.joints
     with rc_context(STYLE):
         figure = Figure(figsize=(9.0, 1.2 + 1.15 * len(joints)), layout='constrained')
@@ -56,23 +55,12 @@ def draw(plan: Plan, path: Path) -> None:
         save(figure, path)
 
 
-def _efforts(plan: Plan, motion: Array) -> Array:
-    robot = plan.wanted.robot
-    bodies = [joint_body(robot, joint) for joint in plan.excitation.joints]
-    q = np.tile(plan.wanted.posture, (motion.shape[1], 1))
-    q[:, [body.q_index for body in bodies]] = motion[0]
-    v_index = [body.v_index for body in bodies]
-    qd, qdd = np.zeros((2, motion.shape[1], robot.nv))
-    qd[:, v_index], qdd[:, v_index] = motion[1:]
-    return robot.inverse_dynamics(q, qd, qdd)[:, v_index]
-
-
 def _draw_position(axes: Axes, plan: Plan, index: int, times: Array, positions: Array) -> None:
-    limits = plan.bounds[index]
+    limits, allowed = plan.bounds[index], plan.moving.allowed
     for bound in (limits.lower, limits.upper):
         axes.axhline(bound, color=VERMILION, linewidth=0.8)
     for side in (-1.0, 1.0):
-        axes.axhline(plan.allowed.center[index] + side * plan.allowed.half_range[index],
+        axes.axhline(allowed.center[index] + side * allowed.half_range[index],
                      color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
     axes.plot(times, positions, color=BLUE, linewidth=1.2)
     axes.set_ylabel(plan.excitation.joints[index], rotation=0, ha='right', va='center')
@@ -85,8 +73,8 @@ def _draw_shares(
     for bound in (-100.0, 100.0):
         axes.axhline(bound, color=VERMILION, linewidth=0.8)
     for values, limit, allowed, colour, label in (
-            (velocities, limits.velocity, plan.allowed.velocity[index], BLUE, 'velocity'),
-            (efforts, limits.effort, plan.allowed.effort[index], GREY, 'effort')):
+            (velocities, limits.velocity, plan.moving.allowed.velocity[index], BLUE, 'velocity'),
+            (efforts, limits.effort, plan.moving.allowed.effort[index], GREY, 'effort')):
         for side in (-1.0, 1.0):
             axes.axhline(side * 100.0 * allowed / limit, color=colour, linewidth=0.7,
                          linestyle=(0, (4, 3)))

@@ -32,6 +32,7 @@ from ros2_rnea.offline.identification.excitation import (
     ExcitationSettings,
 )
 from ros2_rnea.offline.identification.motion_bounds import AllowedMotion, JointBounds, Margins
+from ros2_rnea.offline.identification.moving_joints import MovingJoints
 from ros2_rnea.robots.arguments import Array
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
@@ -84,7 +85,7 @@ class Plan:
     A motion that was found.
 
     :ivar bounds: the limits of the joints that move, without margins.
-    :ivar allowed: with margins.
+    :ivar moving: these joints, with their limits less the margins.
     :ivar checked: what was checked for collisions; None: nothing was.
     :ivar closest: the links that come closest, if any come near.
     :ivar seconds: that the search took.
@@ -92,7 +93,7 @@ class Plan:
 
     wanted: Wanted
     bounds: tuple[JointBounds, ...]
-    allowed: AllowedMotion
+    moving: MovingJoints
     settings: ExcitationSettings
     excitation: Excitation
     checked: collision.Checked | None
@@ -116,9 +117,10 @@ def planned(
     bounds = tuple(_bounds(wanted, joint) for joint in wanted.joints)
     allowed = AllowedMotion(wanted.joints, bounds, Margins(
         options.margin / 100.0, options.effort_margin / 100.0))
+    moving = MovingJoints(wanted.robot, allowed, wanted.posture)
     geometry, checked = None, None
     if not options.no_collision_check:
-        geometry, checked = _geometry(wanted, allowed, settings)
+        geometry, checked = _geometry(wanted, moving, settings)
     planner = ExcitationPlanner(
         wanted.robot, columns_for(wanted.robot, wanted.joints, options.kinds), allowed,
         wanted.noise, wanted.posture, settings,
@@ -126,12 +128,12 @@ def planned(
     try:
         excitation = planner.plan(progress, is_over)
     except RneaError as error:
-        raise _with_pair(error, wanted, allowed, geometry) from error
+        raise _with_pair(error, wanted, moving, geometry) from error
     if options.scale != 1.0:
         excitation = planner.scaled(excitation, options.scale)
     return Plan(
-        wanted, bounds, allowed, settings, excitation, checked,
-        _closest(wanted, excitation, geometry), monotonic() - began)
+        wanted, bounds, moving, settings, excitation, checked,
+        _closest(moving, excitation, geometry), monotonic() - began)
 
 
 def _check_payloads(wanted: Wanted) -> None:
@@ -152,7 +154,7 @@ def _bounds(wanted: Wanted, joint: str) -> JointBounds:
 
 
 def _geometry(
-        wanted: Wanted, allowed: AllowedMotion, settings: ExcitationSettings,
+        wanted: Wanted, moving: MovingJoints, settings: ExcitationSettings,
         ) -> tuple[collision.Geometry, collision.Checked]:
     """Return the collision geometry and what of it is checked."""
     options = wanted.options
@@ -168,37 +170,31 @@ def _geometry(
         options.floor, -gravity, options.ignore_collision_of)
     draws = np.random.default_rng(settings.seed).uniform(
         -1.0, 1.0, (_POSES, len(wanted.joints)))
-    poses = _poses(wanted, allowed.center + draws * allowed.half_range)
-    neutral = _poses(wanted, np.clip(
-        0.0, allowed.center - allowed.half_range, allowed.center + allowed.half_range)[np.newaxis])
-    return geometry, geometry.prepare(settings.clearance, poses, neutral[0])
-
-
-def _poses(wanted: Wanted, positions: Array) -> Array:
-    """Return q (N, nq) from positions of the joints that move, shape (N, joints)."""
-    q = np.tile(wanted.posture, (len(positions), 1))
-    q[:, [joint_body(wanted.robot, joint).q_index for joint in wanted.joints]] = positions
-    return q
+    center, half = moving.allowed.center, moving.allowed.half_range
+    neutral = np.clip(0.0, center - half, center + half)
+    return geometry, geometry.prepare(
+        settings.clearance, moving.q(center + draws * half), moving.q(neutral[np.newaxis])[0])
 
 
 def _closest(
-        wanted: Wanted, excitation: Excitation, geometry: collision.Geometry | None) -> str:
+        moving: MovingJoints, excitation: Excitation, geometry: collision.Geometry | None,
+        ) -> str:
     """Return the links that come closest on the way; empty: none comes near."""
     if geometry is None:
         return ''
     times = np.arange(500) * (excitation.motion.period / 500)
-    _, pair = geometry.closest(_poses(wanted, excitation.motion.at(times)[0]))
+    _, pair = geometry.closest(moving.q(excitation.motion.at(times)[0]))
     return '' if pair is None else str(pair)
 
 
 def _with_pair(
-        error: RneaError, wanted: Wanted, allowed: AllowedMotion,
+        error: RneaError, wanted: Wanted, moving: MovingJoints,
         geometry: collision.Geometry | None) -> RneaError:
     """Return an error that also names what is too close at the start."""
     if geometry is None:
         return error
-    pose = allowed.center if wanted.start is None else wanted.start
-    distance, pair = geometry.closest(_poses(wanted, pose[np.newaxis]))
+    pose = moving.allowed.center if wanted.start is None else wanted.start
+    distance, pair = geometry.closest(moving.q(pose[np.newaxis]))
     if pair is None or distance >= wanted.options.clearance:
         return error
     return type(error)(f'{error} (closest there: {pair}, {distance:.4g} m)')
