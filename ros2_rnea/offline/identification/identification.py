@@ -22,11 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from ros2_rnea.dynamics.pseudo_inertia import inertial_of, is_consistent
-from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS
+from ros2_rnea.dynamics.pseudo_inertia import is_consistent
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.identification.base_parameters import (
     base_parameters,
@@ -34,6 +32,7 @@ from ros2_rnea.offline.identification.base_parameters import (
     DETERMINED,
     why_not_identifiable,
 )
+from ros2_rnea.offline.identification.identified_model import changed_robot, changes_of
 from ros2_rnea.offline.identification.information import (
     check_finite,
     Chunk,
@@ -46,12 +45,7 @@ from ros2_rnea.offline.identification.information import (
 )
 from ros2_rnea.offline.identification.recording import PreparedRecording, slowest_speeds
 from ros2_rnea.offline.identification.reduced_equations import least_squares
-from ros2_rnea.offline.identification.results import (
-    Identification,
-    JointFriction,
-    ModelChanges,
-    Parameter,
-)
+from ros2_rnea.offline.identification.results import Identification, Parameter
 from ros2_rnea.offline.identification.solver import (
     best_knees,
     data_covariance,
@@ -66,13 +60,7 @@ from ros2_rnea.offline.identification.solver import (
     squares,
 )
 from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS, time_blocks, TimeBlocks
-from ros2_rnea.offline.identification.unknowns import (
-    coordinate_names,
-    Design,
-    GAIN,
-    PAYLOAD,
-    Unknowns,
-)
+from ros2_rnea.offline.identification.unknowns import coordinate_names, Design, GAIN, Unknowns
 from ros2_rnea.robots.robot import Robot
 
 MAX_APART = 100
@@ -261,9 +249,9 @@ class _Fit:
         gains = _gains(design, x)
         measured, urdf = _measured(design, gains), _urdf(design, gains)
         left = [gain * own for gain, own in zip(gains, residual_of(design, x))]
-        changes = _changes(design, x, self.chosen)
+        changes = changes_of(design, x, self.chosen)
         return Identification(
-            robot=_identified(design, x, changes),
+            robot=changed_robot(design, x, changes),
             parameters=self._named(errors, determined),
             base_parameters=tuple(
                 one for one in base_parameters(
@@ -336,64 +324,6 @@ def _summed(slopes: np.ndarray, groups: np.ndarray) -> np.ndarray:
 def _apart(slopes: np.ndarray) -> np.ndarray:
     """Return slopes without their mean, corrected for the degree of freedom that it takes."""
     return (slopes - slopes.mean(axis=0)) * np.sqrt(len(slopes) / (len(slopes) - 1))
-
-
-def _changes(design: Design, x: np.ndarray, chosen: np.ndarray) -> ModelChanges:
-    """Return what has changed, by joint, link or payload."""
-    values: dict[str, dict[str, float]] = {}
-    knees = {}
-    for index in np.flatnonzero(chosen):
-        unknown = design.unknowns[index]
-        values.setdefault(unknown.owner, {})[unknown.quantity] = float(x[index])
-        if unknown.quantity == 'stribeck':
-            knees[unknown.owner] = unknown.knee
-    friction = {
-        joint: JointFriction(
-            viscous=numbers.get('viscous', numbers.get('viscous_forward', 0.0)),
-            coulomb=numbers['coulomb'],
-            offset=numbers.get('offset', 0.0),
-            viscous_backward=numbers.get('viscous_backward'),
-            stribeck=numbers.get('stribeck', 0.0),
-            stribeck_velocity=knees.get(joint, 0.0))
-        for joint, numbers in values.items() if 'coulomb' in numbers}
-    payload = None
-    if design.payload_link is not None:
-        ten = [values[PAYLOAD][name] for name in PARAMETERS]
-        payload = (design.payload_link, inertial_of(ten))
-    return ModelChanges(
-        friction=friction,
-        rotor_inertias={joint: numbers['rotor_inertia'] for joint, numbers in values.items()
-                        if 'rotor_inertia' in numbers},
-        gravity=x[list(design.gravity)] if design.gravity else None,
-        payload=payload,
-        gains={joint: 1.0 / numbers[GAIN] for joint, numbers in values.items()
-               if GAIN in numbers},
-        links=tuple(design.unknowns[first].owner for first in design.bodies
-                    if design.unknowns[first].owner != PAYLOAD))
-
-
-def _identified(design: Design, x: np.ndarray, changes: ModelChanges) -> Robot:
-    """Return the robot with what has changed."""
-    robot = design.robot
-    bodies = list(robot.tree.bodies)
-    for first in design.bodies:
-        unknown = design.unknowns[first]
-        if unknown.owner != PAYLOAD:
-            bodies[unknown.body] = replace(
-                bodies[unknown.body], inertia=inertia_from(x[first:first + 10].tolist()))
-    for joint, friction in changes.friction.items():
-        index = robot.tree.joints[joint]
-        numbers: dict[str, Any] = friction.numbers()
-        bodies[index] = replace(bodies[index], **numbers)
-    for joint, inertia in changes.rotor_inertias.items():
-        index = robot.tree.joints[joint]
-        bodies[index] = replace(bodies[index], armature=inertia)
-    gravity = changes.gravity if changes.gravity is not None else robot.free_fall
-    result = Robot(
-        replace(robot.tree, bodies=tuple(bodies)), gravity=gravity, engine=robot.engine)
-    if changes.payload is not None:
-        result = result.with_payload(PAYLOAD, *changes.payload)
-    return result
 
 
 def _largest_speeds(

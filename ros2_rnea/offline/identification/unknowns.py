@@ -32,20 +32,14 @@ from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import FRICTION_LAW, Inertial
 from ros2_rnea.model.tree import BASE, Body, FLOATING_BASE, Tree
+from ros2_rnea.offline.identification.independent_columns import Independent, independent_columns
 from ros2_rnea.robots.arguments import check_link
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import qr, solve_triangular
 
 Names = Sequence[str] | Literal['all']
 
 PAYLOAD = 'payload'
 GAIN = 'gain'
-DEPENDENT = 1e-11
-"""
-A column of the regressor is taken for a sum of others if what they do not explain of it is less
-than this share of its norm; rounding leaves some 1e-15.
-"""
-
 STRIBECK_VELOCITIES = 16
 """Number of Stribeck velocities that are tried for each joint."""
 
@@ -210,7 +204,9 @@ class Design:
         self.is_dry = np.array([
             any(linear[index].quantity in DRY for index in columns)
             for columns in self.of_coordinate], dtype=bool)
-        inertial = _independent_columns(robot, self.of_coordinate, linear)
+        inertial = independent_columns(robot, [
+            tuple(sorted({linear[index].body for index in columns if linear[index].is_inertial}))
+            for columns in self.of_coordinate])
         self._rows = tuple(
             _row(linear, columns, independent)
             for columns, independent in zip(self.of_coordinate, inertial))
@@ -307,7 +303,7 @@ class Design:
         return numbers
 
     def _expansion(
-            self, row: RegressionRow, columns: np.ndarray, independent: _Independent,
+            self, row: RegressionRow, columns: np.ndarray, independent: Independent,
             ) -> np.ndarray:
         """Return what the numbers of a row are multiplied by to give (X, b, y)."""
         result = np.zeros((row.width, len(columns) + 2))
@@ -337,67 +333,6 @@ class Design:
         return place.start <= coordinate < place.stop
 
 
-@dataclass(frozen=True)
-class _Independent:
-    """
-    Columns of the regressor of one coordinate that all others are sums of, in any motion.
-
-    :ivar taken: their places in the regressor.
-    :ivar bodies: whose columns enter at all.
-    :ivar sums: the ten columns of each of these bodies as sums of those taken, shape
-        (taken, 10 bodies).
-    """
-
-    taken: tuple[int, ...]
-    bodies: tuple[int, ...]
-    sums: np.ndarray
-
-    def places(self, body: int) -> slice:
-        """Return where the ten columns of a body are in the sums."""
-        place = 10 * self.bodies.index(body)
-        return slice(place, place + 10)
-
-
-def _independent_columns(
-        robot: Robot, of_coordinate: Sequence[np.ndarray], linear: Sequence[Unknown],
-        ) -> list[_Independent]:
-    """
-    Find the independent columns of the regressor in random states, by QR with column pivoting.
-
-    What no random state tells apart, no motion does: columns are analytic functions of the state.
-    A recording then has to be reduced in two thirds of the columns, or fewer.
-    """
-    bodies = [tuple(sorted({linear[index].body for index in columns if linear[index].is_inertial}))
-              for columns in of_coordinate]
-    if not any(bodies):
-        return [_Independent((), (), np.zeros((0, 0))) for _ in bodies]
-    rng = np.random.default_rng(0)
-    count = 20 * max(map(len, bodies)) + 20
-    textbook = Robot(robot.tree, gravity=robot.free_fall, engine='textbook')
-    q = np.array([robot.integrate(robot.neutral(), one)
-                  for one in rng.uniform(-1.5, 1.5, (count, robot.nv))])
-    Y = textbook.regressor(q, *rng.normal(size=(2, count, robot.nv)))
-    return [_independent(Y[:, coordinate], own) for coordinate, own in enumerate(bodies)]
-
-
-def _independent(Y: np.ndarray, bodies: tuple[int, ...]) -> _Independent:
-    """Find the independent columns of one coordinate, shape of Y (states, 10 bodies of all)."""
-    places = np.array([10 * body + row for body in bodies for row in range(10)], dtype=int)
-    sums = np.zeros((len(places), len(places)))
-    norms = np.linalg.norm(Y[:, places], axis=0)
-    there = np.flatnonzero(norms > DEPENDENT * norms.max(initial=0.0))
-    if not len(there):
-        return _Independent((), bodies, sums[:0])
-    R, order = qr(Y[:, places[there]] / norms[there], mode='r', pivoting=True)
-    rank = int(np.count_nonzero(np.abs(np.diag(R)) > DEPENDENT))
-    taken, others = there[order[:rank]], there[order[rank:]]
-    sums[taken, taken] = 1.0
-    sums[np.ix_(taken, others)] = (
-        solve_triangular(R[:rank, :rank], R[:rank, rank:]) * norms[others] / norms[taken][:, None])
-    taken = np.sort(taken)
-    return _Independent(tuple(places[taken].tolist()), bodies, sums[taken])
-
-
 def _elsewhere(unknowns: Sequence[Unknown], columns: np.ndarray) -> list[int]:
     """
     Return the columns of a coordinate that are not part of the row that is computed together.
@@ -411,7 +346,7 @@ def _elsewhere(unknowns: Sequence[Unknown], columns: np.ndarray) -> list[int]:
 
 
 def _row(
-        linear: Sequence[Unknown], columns: np.ndarray, independent: _Independent,
+        linear: Sequence[Unknown], columns: np.ndarray, independent: Independent,
         ) -> RegressionRow:
     elsewhere = _elsewhere(linear, columns)
     return RegressionRow(
