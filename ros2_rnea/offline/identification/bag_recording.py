@@ -80,10 +80,10 @@ def read_bag(
         states = _state_topics(reader, path, topics)
         for number, (topic, received, message) in enumerate(messages_of(
                 reader, [*states, topics.wrench], part)):
-            time = received if topics.received else seconds(message.header.stamp)
-            if not time:
+            stamp = seconds(message.header.stamp)
+            if not stamp:
                 without_stamp.add(topic)
-                time = received
+            time = stamp if stamp and not topics.received else received
             if topic == topics.wrench:
                 _add_wrench(wrenches, time, message)
                 continue
@@ -108,7 +108,7 @@ def read_bag(
         remarks.append(
             f'joint states of {len(streams)} publishers are merged at the times of the one with '
             'the most messages')
-    if without_stamp:
+    if without_stamp and not topics.received:
         remarks.append(
             f'messages on {", ".join(sorted(without_stamp))} have no stamp: the times at which '
             'they were recorded are used, which vary with the network')

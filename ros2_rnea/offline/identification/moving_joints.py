@@ -70,7 +70,7 @@ class MovingJoints:
         self.v_index = np.array([body.v_index for body in bodies])
 
     def q(self, positions: Array) -> Array:
-        """Return q (N, nq) of the whole robot from positions of moving joints, (N, joints)."""
+        """Return the positions of all joints, (N, nq), from those of moving ones, (N, joints)."""
         q = np.tile(self._posture, (len(positions), 1))
         q[:, self.q_index] = positions
         return q

@@ -209,6 +209,7 @@ def test_without_stamps_the_times_of_reception_are_used(make_bag, state):
 def test_the_times_of_reception_can_be_asked_for(make_bag, state):
     path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(5)])
     recording = read_bag(path, BagTopics(received=True))
+    assert recording.remarks == ()
     np.testing.assert_allclose(recording.times, 0.1 * np.arange(5), rtol=0.0, atol=1e-9)
 
 

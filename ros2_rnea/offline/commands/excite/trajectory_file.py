@@ -51,7 +51,7 @@ def write(excitation: Excitation, periods: int, rate: float, path: Path) -> None
     :raises RneaError: if the suffix is another one, or the file cannot be written.
     """
     if path.suffix not in _SUFFIXES:
-        raise FileError(
-            f'{path} ends in {path.suffix or "nothing"!r}; it needs {" or ".join(_SUFFIXES)}')
+        ending = f'ends in {path.suffix!r}' if path.suffix else 'has no ending'
+        raise FileError(f'{path} {ending}; it needs {" or ".join(_SUFFIXES)}')
     write_trajectory(path, excitation.joints, [
         FilledPoint(waypoint, np.empty(0)) for waypoint in waypoints(excitation, periods, rate)])
