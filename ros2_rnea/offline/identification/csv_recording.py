@@ -288,7 +288,8 @@ def _numbers(table: _Table, places: Sequence[int]) -> np.ndarray:
         lines = (line for line in islice(file, table.begin, None) if line.rstrip('\r\n'))
         with suppress(ValueError, IndexError):
             return np.loadtxt(
-                lines, delimiter=table.delimiter, usecols=places, ndmin=2, comments=None)
+                lines, delimiter=table.delimiter, usecols=places, ndmin=2, comments=None,
+                encoding='utf-8')
         # NumPy does not read empty cells, and says nothing of the cell that nobody can read.
         file.seek(0)
         numbers = array('d')
