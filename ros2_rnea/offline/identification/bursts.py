@@ -33,7 +33,7 @@ from ros2_rnea.offline.identification.conclusions import Burst
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.reduced_equations import (
     Columns,
-    equations_of,
+    linear_equations,
     ReducedEquations,
     without,
 )
@@ -145,12 +145,12 @@ def _beside_any_friction(columns: Columns, equations: ReducedEquations, j: int) 
     left, rows = equations.left.copy(), np.flatnonzero(equations.left)
     if not len(rows):
         return left
-    speeds = columns.qd[rows, j]
+    speeds = columns.own[rows, j, 1]
     knots, step = np.linspace(speeds.min(), speeds.max(), KNOTS, retstep=True)
     if step > 0.0:
         between = np.maximum(1.0 - np.abs(speeds[:, None] - knots) / step, 0.0)
         # Both are fitted together: of this friction, the other columns had made something else.
-        others = equations_of(columns, rows, j, equations.friction)
+        others = linear_equations(columns, rows, j, equations.own)
         left[rows] = without(left[rows, None], without(between, others))[:, 0]
     return left
 

@@ -14,12 +14,11 @@
 """
 The search for the causes that the recordings speak for.
 
-Causes are added one at a time: always the one that makes the recordings most probable, by the
-Bayesian information criterion: a cause with many parameters has to explain more than one with few.
-What one cause explains is then no evidence for another.  A cause that later ones make superfluous
-is removed.  Each has to pass an F-test, whose level is shared by all candidates.  Friction and
-offsets of all joints are eliminated from the equations before: nothing that they can explain
-counts as evidence.
+Sets of causes are grown one cause at a time, from the best set that ends with each kind of cause:
+what two causes explain only together is found, too.  The best set makes the recordings most
+probable by the Bayesian information criterion: a cause with many parameters has to explain more
+than one with few.  Each of its causes has to pass an F-test, whose level is shared by all
+candidates.  A set that leaves much of what could be explained is no explanation.
 
 G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 1978.
 """
@@ -27,21 +26,31 @@ G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 19
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import hypot
 
 import numpy as np
-from ros2_rnea.offline.identification.causes import Altered, Cause, conceivable, Delay, Factor
+from ros2_rnea.offline.identification.causes import (
+    Altered,
+    are_compatible,
+    Cause,
+    conceivable,
+    Factor,
+    Load,
+    Mass,
+)
 from ros2_rnea.offline.identification.reduced_equations import (
     Columns,
     DEPENDENT,
-    least_squares,
     MODEL,
     reduce_equations,
     ReducedEquations,
+    SURE,
     TooShortError,
 )
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import svd
+from scipy.linalg import eigh, svd
 from scipy.stats import f
 
 FALSE_ALARMS = 1e-3
@@ -51,12 +60,13 @@ The probability that any cause is found in recordings in which all is right.  Fr
 """
 
 TELLS_APART = 2.0 * np.log(1.0 / FALSE_ALARMS)
-"""Difference between the criteria of two causes from which the data tells them apart."""
+"""Difference between the criteria of two sets of causes from which the data tells them apart."""
 
 ITERATIONS = 30
 CONVERGED = 1e-6
 """Changes of the weighted squares of this share, or size, mean nothing."""
-MAX_CAUSES = 12
+
+MAX_CAUSES = 6
 """A model of which more is wrong than this is to be identified, not to be corrected."""
 
 TURNED = -0.5
@@ -65,20 +75,32 @@ Correlation of measured and modelled effort, friction eliminated, from which on 
 the sign of that effort turned.
 """
 
-STEP = 1e-4
-"""Step of derivatives by central differences, which are exact for products of two parameters."""
+ROUNDING = 1e-10
+"""A column so much shorter than the longest is nothing but rounding."""
+
+PROMISING = 3
+"""Number of causes of each kind of which a set is fitted, those that promise most."""
+
+STEP = 1e-6
+"""Step of derivatives by differences, which are exact for products of parameters."""
+
+LITTLE, MOST = 0.03, 0.16
+"""
+Causes explain a difference where they leave this share of the measured effort's RMS at most, or
+that share of the squares of what could be explained before.
+"""
+
+MIN_MASS, MIN_REACH = 1.0, 1.0
+"""A robot counts as at least so heavy [kg] and so large [m], whatever its description lacks."""
+
+HEAVIEST = 3.0
+"""No load is so many times as heavy as the whole robot."""
 
 TOLERATED = 2.0
 """
 By how much more than noise the causes that were found may leave.  What is left beyond that, since
 the model lacks something that no cause stands for, counts as noise in another search.
 """
-
-PASSES = 3
-"""Searches at most: with more noise, fewer causes are found, which leave more."""
-
-ALIGNMENTS = 2
-"""Number of times that efforts are shifted by the delay found, and equations reduced anew."""
 
 Reduced = Mapping[int, ReducedEquations]
 """The equations by the index of the coordinate, where there are enough samples for them."""
@@ -96,10 +118,8 @@ class Found:
         one of many that do as well.
     :ivar statistic: of the test of the model without this cause: by how much the weighted squares
         rise.
-    :ivar freedom: its degrees of freedom.
-    :ivar rms_without: the RMS of the differences by coordinate, friction eliminated, with all
+    :ivar rms_without: the RMS of the differences by coordinate, own columns eliminated, with all
         causes but this one [Nm or N].
-    :ivar rivals: other causes that explain the recordings nearly as well.
     """
 
     cause: Cause
@@ -107,15 +127,13 @@ class Found:
     covariance: np.ndarray
     held: np.ndarray
     statistic: float
-    freedom: int
     rms_without: Mapping[int, float]
-    rivals: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """
-    What explains the differences between recordings and model, friction apart.
+    What explains the differences between recordings and model, apart from what is a joint's own.
 
     :ivar equations: by coordinate.
     :ivar found: the causes.
@@ -124,6 +142,10 @@ class Explanation:
     :ivar covariance: of all causes' parameters, in their order; zero where not identifiable.
     :ivar too_short: for each coordinate without equations, how many times as long the recordings
         need to be to judge it.
+    :ivar rivals: other sets, of no more causes, that explain the recordings nearly as well.
+    :ivar misfit: for each coordinate, the RMS of what a model could explain and the causes do not
+        [Nm or N].
+    :ivar is_explained: whether the causes explain most of what a model can explain.
     """
 
     equations: Reduced
@@ -132,10 +154,13 @@ class Explanation:
     by_parameters: np.ndarray
     covariance: np.ndarray
     too_short: Mapping[int, float]
+    rivals: tuple[tuple[Cause, ...], ...] = ()
+    misfit: Mapping[int, float] = field(default_factory=dict)
+    is_explained: bool = True
 
     @property
     def rms(self) -> dict[int, float]:
-        """Return the RMS of the differences that are left, friction eliminated [Nm or N]."""
+        """Return the RMS of the differences that are left, own columns eliminated [Nm or N]."""
         return _rms(self.equations, self.coefficients)
 
 
@@ -143,6 +168,9 @@ class Fit:
     """
     The best parameters of some causes.
 
+    :ivar causes: which ones.
+    :ivar parts: each with the place of its parameters.
+    :ivar parameters: those of all causes.
     :ivar squares: what they leave of the weighted squared differences.
     """
 
@@ -150,30 +178,34 @@ class Fit:
             self, robot: Robot, equations: Reduced, causes: Sequence[Cause], starts: np.ndarray,
             ) -> None:
         self._robot = robot
+        self._equations = equations
         self._rows = list(equations)
         self._triangles = np.stack([each.mechanics for each in equations.values()])
         self.causes = tuple(causes)
-        ends = [self._descend(start) for start in starts]
-        least = min(squares for _, squares in ends)
+        ends = np.cumsum([cause.size for cause in causes]).tolist()
+        self.parts = [(cause, slice(end - cause.size, end)) for cause, end in zip(causes, ends)]
+        if not len(starts):
+            return
+        found = [self._descend(start) for start in starts]
+        least = min(squares for _, squares in found)
         self.parameters, self.squares = next(
-            end for end in ends if end[1] <= least + CONVERGED * max(least, 1.0))
+            each for each in found if each[1] <= least + CONVERGED * max(least, 1.0))
 
     def _descend(self, parameters: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the end of Gauss-Newton iterations, and its squares."""
         residual = self._residual(parameters)
         squares = float(residual @ residual)
-        for _ in range(ITERATIONS if self.causes else 0):
-            slopes = self._slopes(parameters)
-            scale = _scale(slopes)
-            step = -least_squares(slopes / scale, residual, DEPENDENT)[0] / scale
+        for _ in range(ITERATIONS if len(parameters) else 0):
+            step = -_solution(self._slopes(parameters), residual)
             for share in (1.0, 0.5, 0.1):
-                tried = self._residual(parameters + share * step)
-                if tried @ tried < squares:
+                tried = self._settled(parameters + share * step)
+                residual_there = self._residual(tried)
+                if residual_there @ residual_there < squares:
                     break
             else:
                 break
-            gained = squares - float(tried @ tried)
-            parameters, residual = self._settled(parameters + share * step), tried
+            gained = squares - float(residual_there @ residual_there)
+            parameters, residual = tried, residual_there
             squares -= gained
             if gained < CONVERGED * max(squares, 1.0):
                 break
@@ -181,17 +213,12 @@ class Fit:
 
     def _settled(self, parameters: np.ndarray) -> np.ndarray:
         return np.concatenate(
-            [cause.settled(parameters[part]) for cause, part in self.parts()])
-
-    def parts(self) -> list[tuple[Cause, slice]]:
-        """Return the causes, and where their parameters are."""
-        ends = np.cumsum([cause.size for cause in self.causes]).tolist()
-        return [(cause, slice(end - cause.size, end)) for cause, end in zip(self.causes, ends)]
+            [cause.settled(parameters[part]) for cause, part in self.parts])
 
     def coefficients(self, parameters: np.ndarray) -> np.ndarray:
         """Return the coefficients of all coordinates' equations, shape (nv, columns)."""
         altered = Altered.not_at_all(self._robot)
-        for cause, part in self.parts():
+        for cause, part in self.parts:
             cause.apply(parameters[part], altered)
         return altered.coefficients()
 
@@ -201,10 +228,11 @@ class Fit:
 
     def derivatives(self, parameters: np.ndarray) -> np.ndarray:
         """Return the coefficients' derivatives by the parameters, shape (nv, columns, size)."""
-        slopes = [self.coefficients(parameters + STEP * one)
-                  - self.coefficients(parameters - STEP * one) for one in np.eye(len(parameters))]
-        return np.stack([*slopes, np.zeros((self._robot.nv, self._triangles.shape[2]))],
-                        axis=-1)[..., :-1] / (2.0 * STEP)
+        here = self.coefficients(parameters)
+        slopes = np.empty((*here.shape, len(parameters)))
+        for k, one in enumerate(STEP * np.eye(len(parameters))):
+            slopes[..., k] = (self.coefficients(parameters + one) - here) / STEP
+        return slopes
 
     def _slopes(self, parameters: np.ndarray) -> np.ndarray:
         slopes = np.matmul(self._triangles, self.derivatives(parameters)[self._rows])
@@ -212,7 +240,7 @@ class Fit:
 
     def covariance(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the parameters' covariance, and which of them are identifiable."""
-        if not self.causes:
+        if not len(self.parameters):
             return np.zeros((0, 0)), np.zeros(0, dtype=bool)
         slopes = self._slopes(self.parameters)
         scale = _scale(slopes)
@@ -223,186 +251,225 @@ class Fit:
         half = directions[held].T / sizes[held] / scale[:, np.newaxis]
         return half @ half.T, loose < DEPENDENT
 
-    def rank(self) -> int:
-        """Return how many combinations of the parameters count."""
-        if not self.causes:
-            return 0
+    @cached_property
+    def freedom(self) -> int:
+        """Return how many combinations of the parameters count, and causes without any."""
+        alone = sum(not cause.size for cause in self.causes)
+        if not len(self.parameters):
+            return alone
         slopes = self._slopes(self.parameters)
         scaled = slopes / _scale(slopes)
         squares = np.linalg.eigvalsh(scaled.T @ scaled)  # faster than singular values
-        return int(np.count_nonzero(squares > DEPENDENT ** 2 * squares[-1]))
+        return alone + int(np.count_nonzero(squares > DEPENDENT ** 2 * squares[-1]))
+
+    def without(self, cause: Cause) -> Fit:
+        """Return the fit of all causes but one."""
+        parts = dict(self.parts)
+        kept = [other for other in self.causes if other != cause]
+        start = np.concatenate([np.zeros(0), *(self.parameters[parts[other]] for other in kept)])
+        return Fit(self._robot, self._equations, kept, start[np.newaxis])
+
+    def squares_after_a_step(self, cause: Cause) -> float:
+        """Return what another cause would leave after the first step of its fit."""
+        if cause.starts().any() or not cause.size:
+            return 0.0  # a start that is far tells more than a step
+        longer = Fit(
+            self._robot, self._equations, [*self.causes, cause], np.zeros((0, 0)))
+        parameters = np.concatenate([self.parameters, np.zeros(cause.size)])
+        slopes, residual = longer._slopes(parameters), self._residual(self.parameters)
+        left = residual - slopes @ _solution(slopes, residual)
+        return float(left @ left)
+
+    def with_one_more(self, cause: Cause) -> Fit:
+        """Return the fit of these causes and another one."""
+        starts = cause.starts()
+        return Fit(self._robot, self._equations, [*self.causes, cause], np.column_stack(
+            [np.tile(self.parameters, (len(starts), 1)), starts]))
 
 
 def _rms(equations: Reduced, coefficients: np.ndarray) -> dict[int, float]:
     return {j: each.rms(coefficients[j]) for j, each in equations.items()}
 
 
+def _solution(slopes: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Return the smallest of the best solutions, by the eigenvalues of the squared slopes."""
+    scale = _scale(slopes)
+    scaled = slopes / scale
+    squares, directions = eigh(scaled.T @ scaled)
+    is_held = squares > DEPENDENT ** 2 * squares[-1]
+    held = directions[:, is_held]
+    return held @ ((scaled.T @ residual) @ held / squares[is_held]) / scale
+
+
 def _scale(slopes: np.ndarray) -> np.ndarray:
+    """Return the lengths of the columns, infinite for those that are nothing but rounding."""
     lengths = np.linalg.norm(slopes, axis=0)
-    return np.where(lengths > 0.0, lengths, 1.0)
+    return np.where(lengths > ROUNDING * lengths.max(initial=0.0), lengths, np.inf)
 
 
-def search(robot: Robot, columns: Columns, excluded: Collection[Cause] = ()) -> Explanation:
+def search(robot: Robot, columns: Columns) -> Explanation:
     """
     Search the causes that explain the differences.
 
-    :param excluded: causes that are not among those to search.
     :return: without equations where no coordinate has enough samples.
     """
-    explanation = _explanation(robot, columns, columns.measured, (), excluded)
-    first = _delay_in(explanation)
-    delay, late = 0.0, first
-    for _ in range(ALIGNMENTS):
-        if first is None or late is None or late.parameters[0] ** 2 < 0.01 * late.covariance[0, 0]:
-            break
-        delay += float(late.parameters[0])
-        aligned = _explanation(
-            robot, columns, columns.measured_later(delay), (Delay(),), excluded)
-        late = _delay_in(aligned)
-        if late is None:
-            break
-        explanation = _with_delay(aligned, replace(
-            late, parameters=late.parameters + delay, statistic=first.statistic,
-            # Some coordinates may have enough samples, or noise that is slow enough, only now.
-            rms_without={**late.rms_without, **first.rms_without}))
-    return explanation
-
-
-def _explanation(
-        robot: Robot, columns: Columns, measured: np.ndarray, certain: Sequence[Cause],
-        excluded: Collection[Cause]) -> Explanation:
-    """Return the causes, among them those that are certain to exist, without those excluded."""
     equations, too_short = {}, {}
     for j in range(robot.nv):
         try:
-            equations[j] = reduce_equations(columns, measured, j)
+            equations[j] = reduce_equations(columns, j)
         except TooShortError as error:
             too_short[j] = error.factor
     if not equations:
         none = np.zeros((robot.nv, 0))
         return Explanation({}, (), none, none[..., np.newaxis], np.zeros((0, 0)), too_short)
-    explanation = _Search(robot, equations, excluded).explanation(certain)
-    for _ in range(PASSES - 1):
-        lacks = {
-            j: each.lack_of_fit(explanation.coefficients[j]) for j, each in equations.items()}
-        if max(lacks.values()) < TOLERATED:
-            break
-        equations = {j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()}
-        explanation = _Search(robot, equations, excluded).explanation(certain)
-    return replace(explanation, too_short=too_short)
+    searched = _Search(robot, equations)
+    explanation = searched.explanation()
+    lacks = {j: each.lack_of_fit(explanation.coefficients[j]) for j, each in equations.items()}
+    if max(lacks.values()) > TOLERATED:
+        searched = _Search(robot, {
+            j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()})
+        explanation = searched.explanation()
+    before = Altered.not_at_all(robot).coefficients()
+    misfit = {j: each.misfit(explanation.coefficients[j]) for j, each in equations.items()}
+    judged = [each for each in equations.items() if each[1].measured_rms]
+    was, left, slow = (np.square([rms / each.measured_rms for rms, (_, each) in zip(of, judged)])
+                       for of in ([each.misfit(before[j]) for j, each in judged],
+                                  [misfit[j] for j, _ in judged],
+                                  [each.slow for _, each in judged]))
+    differing = was > LITTLE ** 2
+    is_explained = left[~differing].max(initial=0.0) <= LITTLE ** 2 and (
+        left[differing].sum() <= MOST * was[differing].sum())
+    is_sufficient = is_explained and (
+        (left + slow)[differing].sum() <= MOST * (was + slow)[differing].sum())
+    if not is_sufficient:
+        explanation = searched.only_signs()
+        misfit = {j: each.misfit(explanation.coefficients[j]) for j, each in equations.items()}
+    return replace(
+        explanation, too_short=too_short, misfit=misfit, is_explained=bool(is_explained))
 
 
-def _delay_in(explanation: Explanation) -> Found | None:
-    return next((each for each in explanation.found if isinstance(each.cause, Delay)), None)
-
-
-def _with_delay(explanation: Explanation, delay: Found) -> Explanation:
-    return replace(explanation, found=tuple(
-        delay if isinstance(found.cause, Delay) else found for found in explanation.found))
+def reach(robot: Robot) -> float:
+    """Return the length of all links one after the other, with their centres of mass [m]."""
+    lengths = [hypot(*body.X_tree.r) for body in robot.tree.bodies]
+    centres = [hypot(*body.inertia.h) / body.inertia.m
+               for body in robot.tree.bodies if body.inertia.m > 0.0]
+    return sum(lengths) + max(centres, default=0.0)
 
 
 class _Search:
     """The search among all causes that are conceivable for a robot."""
 
-    def __init__(
-            self, robot: Robot, equations: Reduced, excluded: Collection[Cause] = ()) -> None:
+    def __init__(self, robot: Robot, equations: Reduced) -> None:
         self._robot = robot
         self._equations = equations
-        self._excluded = excluded
-        self._candidates = [
-            cause for cause in conceivable(robot) if cause not in excluded]
+        self._candidates = conceivable(robot)
         self._penalty = float(np.log(sum(
             each.independent_samples for each in equations.values())))
         self._freedom = sum(each.freedom for each in equations.values())
+        self._reach = max(reach(robot), MIN_REACH)
+        self._heaviest = HEAVIEST * max(float(robot.inertial_parameters[::10].sum()), MIN_MASS)
 
-    def explanation(self, certain: Sequence[Cause] = ()) -> Explanation:
-        """Return the causes, among them those that are certain to exist."""
-        self._certain = certain
+    def explanation(self) -> Explanation:
+        """Return the causes that explain most, with as few parameters as possible."""
+        turned, factors = self._turned(), [Factor(j) for j in self._equations]
+        tried: dict[frozenset[Cause], Fit] = {frozenset(causes): Fit(
+            self._robot, self._equations, causes, np.full((1, len(causes)), start))
+            for causes, start in (((), 0.0), (turned, -2.0), (factors, 0.0))}
+        beam = sorted(tried.values(), key=self._criterion)
+        best = beam[0]
+        for _ in range(MAX_CAUSES):
+            grown = []
+            for fit in beam:
+                for cause in self._promising(fit):
+                    causes = frozenset((*fit.causes, cause))
+                    if causes in tried:
+                        continue
+                    tried[causes] = longer = fit.with_one_more(cause)
+                    if self._is_possible(longer) and self._is_significant(longer, fit):
+                        grown.append(longer)
+            grown.sort(key=self._criterion)
+            if not grown or self._criterion(grown[0]) >= self._criterion(best):
+                break
+            best = grown[0]
+            beam = [next(fit for fit in grown if type(fit.causes[-1]) is kind)
+                    for kind in dict.fromkeys(type(fit.causes[-1]) for fit in grown)]
+        return self._explained(self._pruned(best), tried.values())
+
+    def _promising(self, fit: Fit) -> list[Cause]:
+        """Return those of each kind of cause that a first step tells to explain most."""
+        of_kind: dict[type[Cause], list[tuple[float, int, Cause]]] = {}
+        for k, cause in enumerate(self._candidates):
+            if cause not in fit.causes and are_compatible((*fit.causes, cause)):
+                squares = fit.squares_after_a_step(cause)
+                if squares < fit.squares:
+                    of_kind.setdefault(type(cause), []).append((squares, k, cause))
+        return [cause for each in of_kind.values() for _, _, cause in sorted(each)[:PROMISING]]
+
+    def only_signs(self) -> Explanation:
+        """Return nothing but the efforts that have the opposite sign."""
         turned = self._turned()
-        fit = self._fit([*certain, *turned], np.concatenate([
-            np.zeros(sum(cause.size for cause in certain)), np.full(len(turned), -2.0)])[None])
-        rivals: dict[Cause, tuple[Cause, ...]] = {}
-        while len(fit.causes) < MAX_CAUSES:
-            best = self._best(fit)
-            if best is None:
-                break
-            longer, others = best
-            rivals[longer.causes[-1]] = others
-            longer = self._pruned(longer, [*longer.causes[:-1]])
-            if longer.squares >= fit.squares:
-                break
-            fit = longer
-        return self._explained(self._pruned(fit, fit.causes), rivals)
+        return self._explained(self._pruned(Fit(
+            self._robot, self._equations, turned, np.full((1, len(turned)), -2.0))), ())
 
     def _turned(self) -> list[Factor]:
-        """Return factors for the coordinates whose efforts have the opposite sign."""
+        """Return factors for the coordinates whose efforts seem to have the opposite sign."""
         turned = []
         for j, each in self._equations.items():
             model, measured = each.mechanics[:, MODEL], each.mechanics[:, -1]
             sizes = float(np.linalg.norm(model) * np.linalg.norm(measured))
-            if sizes > 0.0 and Factor(j) not in self._excluded and (
-                    float(model @ measured) < TURNED * sizes):
+            if sizes > 0.0 and float(model @ measured) < TURNED * sizes:
                 turned.append(Factor(j))
         return turned
 
-    def _fit(self, causes: Sequence[Cause], starts: np.ndarray) -> Fit:
-        return Fit(self._robot, self._equations, causes, starts)
+    def _criterion(self, fit: Fit) -> float:
+        return fit.squares + self._penalty * fit.freedom
 
-    def _best(self, fit: Fit) -> tuple[Fit, tuple[Cause, ...]] | None:
-        """Return the fit with one cause more, and other causes that would do nearly as well."""
-        rank = fit.rank()
-        scored = []
-        for cause in self._candidates:
-            if cause in fit.causes:
-                continue
-            own = cause.starts()
-            tried = self._fit([*fit.causes, cause], np.column_stack(
-                [np.tile(fit.parameters, (len(own), 1)), own]))
-            gained, freedom = fit.squares - tried.squares, tried.rank() - rank
-            if freedom > 0 and self._is_significant(gained, freedom):
-                scored.append((gained - freedom * self._penalty, tried))
-        if not scored:
-            return None
-        highest, best = max(scored, key=lambda each: each[0])
-        if highest <= 0.0:
-            return None
-        return best, tuple(
-            tried.causes[-1] for score, tried in scored
-            if tried is not best and score > highest - TELLS_APART)
+    def _is_possible(self, fit: Fit) -> bool:
+        """Return whether no mass is negative, and no load beyond what the robot could carry."""
+        bound = np.full(len(fit.parameters), np.inf)
+        for cause, part in fit.parts:
+            if isinstance(cause, Load):
+                bound[part.start] = self._heaviest
+                bound[part.start + 1:part.start + 4] = self._heaviest * self._reach
+            elif isinstance(cause, Mass) and fit.parameters[part.start] < 0.0:
+                bound[part.start] = 1.0  # nothing has less than no mass
+        if (np.abs(fit.parameters) < bound).all():
+            return True
+        covariance, held = fit.covariance()
+        least = np.abs(fit.parameters) - SURE * np.sqrt(np.diag(covariance))
+        return bool((least < bound)[held].all())
 
-    def _is_significant(self, gained: float, freedom: int) -> bool:
-        chance = f.sf(gained / freedom, freedom, self._freedom)
+    def _is_significant(self, longer: Fit, fit: Fit) -> bool:
+        freedom = longer.freedom - fit.freedom
+        if freedom <= 0:
+            return False
+        chance = f.sf((fit.squares - longer.squares) / freedom, freedom, self._freedom)
         return bool(chance * len(self._candidates) < FALSE_ALARMS)
 
-    def _pruned(self, fit: Fit, doubtful: Sequence[Cause]) -> Fit:
-        """Return a fit without those doubtful causes that the others make superfluous."""
-        for cause in doubtful:
-            if cause in self._certain:
-                continue
-            without = self._fit_without(fit, cause)
-            freedom = fit.rank() - without.rank()
-            gained = without.squares - fit.squares
-            if freedom == 0 or gained < freedom * self._penalty or not self._is_significant(
-                    gained, freedom):
+    def _pruned(self, fit: Fit) -> Fit:
+        """Return a fit without those causes that the others make superfluous."""
+        for cause in fit.causes:
+            without = fit.without(cause)
+            if self._criterion(without) < self._criterion(fit) or not self._is_significant(
+                    fit, without):
                 fit = without
         return fit
 
-    def _fit_without(self, fit: Fit, cause: Cause) -> Fit:
-        parts = dict(fit.parts())
-        kept = [other for other in fit.causes if other != cause]
-        start = np.concatenate([np.zeros(0), *(fit.parameters[parts[other]] for other in kept)])
-        return self._fit(kept, start[np.newaxis])
-
-    def _explained(self, fit: Fit, rivals: Mapping[Cause, tuple[Cause, ...]]) -> Explanation:
+    def _explained(self, fit: Fit, tried: Collection[Fit]) -> Explanation:
         covariance, held = fit.covariance()
         found = []
-        for cause, part in fit.parts():
-            without = self._fit_without(fit, cause)
+        for cause, part in fit.parts:
+            without = fit.without(cause)
             found.append(Found(
                 cause, fit.parameters[part], covariance[part, part], held[part],
-                without.squares - fit.squares, fit.rank() - without.rank(),
-                _rms(self._equations, without.coefficients(without.parameters)),
-                tuple(other for other in rivals.get(cause, ()) if other not in fit.causes)))
+                without.squares - fit.squares,
+                _rms(self._equations, without.coefficients(without.parameters))))
+        rivals = sorted(
+            (other for other in tried if not {*other.causes} >= {*fit.causes}
+             and len(other.causes) <= len(fit.causes) and self._is_possible(other)
+             and self._criterion(other) < self._criterion(fit) + TELLS_APART),
+            key=self._criterion)
         return Explanation(
             self._equations, tuple(found), fit.coefficients(fit.parameters),
-            fit.derivatives(fit.parameters), covariance, {})
+            fit.derivatives(fit.parameters), covariance, {},
+            tuple(other.causes for other in rivals))

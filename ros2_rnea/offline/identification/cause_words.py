@@ -17,22 +17,28 @@ from __future__ import annotations
 
 import cmath
 from collections.abc import Callable, Sequence
-from math import degrees, hypot, inf, isfinite, nan, sqrt
+from math import degrees, inf, isfinite, nan, sqrt
 
 import numpy as np
 
-from ros2_rnea.offline.identification.cause_search import Explanation, Found
+from ros2_rnea.offline.identification.cause_search import (
+    Explanation,
+    Found,
+    MIN_MASS,
+    MIN_REACH,
+    reach,
+)
 from ros2_rnea.offline.identification.causes import (
     Cause,
-    Delay,
     Factor,
     Load,
     Mass,
     NoGravity,
-    Rotor,
+    NoModel,
     Tilt,
+    Zero,
 )
-from ros2_rnea.offline.identification.comparison import Coordinate, coordinates_of
+from ros2_rnea.offline.identification.comparison import coordinates_of
 from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Improvement, Kind
 from ros2_rnea.offline.identification.reduced_equations import MODEL
 from ros2_rnea.robots.robot import Robot
@@ -47,9 +53,6 @@ with shorter ones, errors of friction or of a factor make up too much of it.
 
 STANDARD_ERRORS = 4.0
 """A figure that is this far from zero, in standard errors, is told as positive or negative."""
-
-MIN_MASS, MIN_REACH = 1.0, 1.0
-"""A robot counts as at least so heavy [kg] and so large [m], whatever its description lacks."""
 
 
 class CauseWords:
@@ -68,10 +71,10 @@ class CauseWords:
         self._coordinates = coordinates_of(robot)
         bodies = robot.inertial_parameters.reshape(-1, 10)
         self._heaviest = max(float(bodies[:, 0].sum()), MIN_MASS)
-        self._reach = max(_reach(robot), MIN_REACH)
+        self._reach = max(reach(robot), MIN_REACH)
         self._words: dict[type[Cause], Callable[..., Conclusion]] = {
-            Factor: self._factor, Delay: self._delay, Tilt: self._tilt, Load: self._load,
-            Mass: self._mass, NoGravity: self._no_gravity, Rotor: self._rotor}
+            Factor: self._factor, Tilt: self._tilt, Load: self._load, Mass: self._mass,
+            NoGravity: self._no_gravity, NoModel: self._no_model, Zero: self._zero}
 
     def conclusion(self, found: Found) -> Conclusion:
         """Return a cause in words."""
@@ -81,14 +84,14 @@ class CauseWords:
         """Return what a cause is, without figures."""
         if isinstance(cause, Factor):
             return f'a factor on the effort of {self._of(cause.coordinate)}'
-        if isinstance(cause, Delay):
-            return 'a delay of the efforts'
         if isinstance(cause, Tilt):
             return 'another direction of gravity'
         if isinstance(cause, NoGravity):
             return 'efforts that lack gravity'
-        if isinstance(cause, Rotor):
-            return f'another rotor inertia of {self._of(cause.coordinate)}'
+        if isinstance(cause, Zero):
+            return f'another zero of the position of {self._of(cause.coordinate)}'
+        if isinstance(cause, NoModel):
+            return 'efforts that are external ones'
         if isinstance(cause, Mass):
             return f'another mass of link {self._link(cause.body)!r}'
         if isinstance(cause, Load):
@@ -139,15 +142,17 @@ class CauseWords:
             'counted before the gear, or in another unit. Give the recording the right factor.',
             factor)
 
-    def _delay(self, found: Found) -> Conclusion:
-        delay = Estimate('delay', 1e3 * float(found.parameters[0]), 1e3 * _error(found, 0), 'ms')
-        later, size = ('later', delay) if delay.value > 0.0 else (
-            'earlier', Estimate('delay', -delay.value, delay.standard_error, 'ms'))
+    def _zero(self, found: Found) -> Conclusion:
+        assert isinstance(found.cause, Zero)  # noqa: S101
+        unit = self._coordinates[found.cause.coordinate].position_unit
+        scale, shown = (degrees(1.0), '°') if unit == 'rad' else (1e3, 'mm')
+        zero = Estimate(
+            'zero', scale * float(found.parameters[0]), scale * _error(found, 0), shown)
         return self._conclude(
-            found, Kind.DELAY, 'all joints',
-            f'The efforts are recorded {size} {later} than the positions that belong to them.',
-            'Let the preparation of the recording take the delay out, or look for the filter or '
-            'the queue that makes it.', delay)
+            found, Kind.ZERO, self._of(found.cause.coordinate),
+            f'The position of {self._of(found.cause.coordinate)} has another zero than the model: '
+            f'the efforts belong to positions that are {zero} larger.',
+            'Calibrate the joint, or turn the origin of the joint in the URDF.', zero)
 
     def _tilt(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Tilt)  # noqa: S101
@@ -179,6 +184,13 @@ class CauseWords:
             'Some drivers take it off before they report an effort. Record the whole effort, or '
             'compare with a model without gravity (--gravity 0 0 0).', share)
 
+    def _no_model(self, found: Found) -> Conclusion:
+        return self._conclude(
+            found, Kind.LACKS, 'all joints',
+            'The measured efforts contain nothing of the model: they are external efforts, or '
+            'those of a driver that takes its own model off.',
+            'Record the whole effort of the joints (of the motors, or of their sensors).')
+
     def _load(self, found: Found) -> Conclusion:
         assert isinstance(found.cause, Load)  # noqa: S101
         link = self._link(found.cause.body)
@@ -203,9 +215,8 @@ class CauseWords:
             given = float(self._robot.inertial_parameters[10 * found.cause.body])
             return self._conclude(
                 found, Kind.LINK_MASS, f'link {link!r}',
-                f'The mass of link {link!r} cannot be true: the URDF has {given:.4g} kg (with all '
-                f'that is fixed to it), the recordings indicate {-mass.value:.3g} ± '
-                f'{mass.standard_error:.2g} kg less.',
+                f'The mass of link {link!r} is {-mass.value:.3g} ± {mass.standard_error:.2g} kg '
+                f'less than the {given:.4g} kg of the URDF (with all that is fixed to it).',
                 'Correct the mass in the URDF, or identify the link.', mass)
         centre = _centre(found, self._reach)
         where = _along_axes(centre)
@@ -229,24 +240,9 @@ class CauseWords:
                         given * _error(found, 0), 'kg')
         return self._conclude(
             found, Kind.LINK_MASS, f'link {link!r}',
-            f'The mass of link {link!r} cannot be true: the URDF has {given:.4g} kg (with all '
-            f'that is fixed to it), the recordings speak for {mass}.',
+            f'The mass of link {link!r} is {mass}, not the {given:.4g} kg of the URDF (with all '
+            'that is fixed to it).',
             'Correct the mass in the URDF, or identify the link.', mass)
-
-    def _rotor(self, found: Found) -> Conclusion:
-        assert isinstance(found.cause, Rotor)  # noqa: S101
-        coordinate = self._coordinates[found.cause.coordinate]
-        inertia = Estimate('inertia', float(found.parameters[0]), _error(found, 0),
-                           _inertia_unit(coordinate))
-        than = 'more than the links, as a rotor behind a gear does'
-        return self._conclude(
-            found, Kind.ROTOR, f'joint {coordinate.label!r}',
-            f'Joint {coordinate.label!r} moves {inertia} {than}.' if inertia.value > 0.0 else
-            f'Joint {coordinate.label!r} moves {inertia} compared with the model, which has too '
-            'much inertia about its axis.',
-            'Add this inertia to the parameter armature of the node for this joint, or identify '
-            'it (--unknown rotor).' if inertia.value > 0.0 else
-            'Look at the inertias of the links beyond it.', inertia)
 
 
 def _error(found: Found, k: int) -> float:
@@ -258,14 +254,6 @@ def _bounded(name: str, value: float, error: float, unit: str, bound: float) -> 
     if error > bound:
         return Estimate(name, nan, inf, unit)
     return Estimate(name, value, error, unit)
-
-
-def _reach(robot: Robot) -> float:
-    """Return the length of all links one after the other, with their centres of mass [m]."""
-    lengths = [hypot(*body.X_tree.r) for body in robot.tree.bodies]
-    centres = [hypot(*body.inertia.h) / body.inertia.m
-               for body in robot.tree.bodies if body.inertia.m > 0.0]
-    return sum(lengths) + max(centres, default=0.0)
 
 
 def _along_axes(figures: Sequence[Estimate]) -> str:
@@ -293,7 +281,3 @@ def _centre(found: Found, reach: float) -> tuple[Estimate, ...]:
         error = sqrt(max(variance, 0.0)) if found.held[k] else inf
         centre.append(_bounded(f'centre {axis}', position, error, 'm', reach))
     return tuple(centre)
-
-
-def _inertia_unit(coordinate: Coordinate) -> str:
-    return 'kg m²' if coordinate.effort_unit == 'Nm' else 'kg'

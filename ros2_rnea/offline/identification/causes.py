@@ -12,55 +12,58 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-What may be wrong with a model or a measurement, apart from friction: candidates for a fit.
+What may be wrong with a model or a measurement, apart from what a joint has of its own.
 
-Each cause has a few parameters, and says what they make of the model.
+A cause has a few parameters and says what they make of the model.  Several causes act together
+exactly: a load under another gravity weighs what it weighs there.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 
 from ros2_rnea.robots.robot import Robot
 
-
 WHOLE = 1.1
 """The largest share of gravity that may be lacking, by the errors of masses."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Altered:
     """
     What causes make of the model and the measurement.
 
     :ivar inertial: what is added to the inertial parameters, shape (10 bodies,).
     :ivar gravity: what is added to gravity, shape (3,) [m/s^2].
+    :ivar zero: what is added to the positions of joints, shape (nv,) [rad or m].
     :ivar factor: measured effort by true effort, shape (nv,).
-    :ivar delay: how much later efforts are recorded than states [s].
-    :ivar rotor: what is added to the inertia about each axis, shape (nv,) [kg m^2 or kg].
+    :ivar model: 1, or 0 where the efforts do not contain the model's.
     """
 
     inertial: np.ndarray
     gravity: np.ndarray
+    zero: np.ndarray
     factor: np.ndarray
-    rotor: np.ndarray
-    delay: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    model: float = 1.0
 
     @classmethod
     def not_at_all(cls, robot: Robot) -> Altered:
         """Return a model and a measurement that are as they should be."""
-        return cls(np.zeros(10 * len(robot.body_names)), np.zeros(3), np.ones(robot.nv),
-                   np.zeros(robot.nv))
+        return cls(np.zeros(10 * len(robot.body_names)), np.zeros(3), np.zeros(robot.nv),
+                   np.ones(robot.nv))
 
     def coefficients(self) -> np.ndarray:
-        """Return those of each coordinate's reduced equations, friction apart: (nv, columns)."""
-        nv = len(self.factor)
-        shared = np.concatenate([self.inertial, self.gravity, [1.0], -self.delay])
-        own = np.column_stack([np.tile(shared, (nv, 1)), self.rotor])
-        return np.column_stack([self.factor[:, np.newaxis] * own, np.full(nv, -1.0)])
+        """Return those of each coordinate's reduced equations, its own apart: (nv, columns)."""
+        moments = self.inertial.reshape(-1, 10)[:, :4].ravel()
+        shared = np.concatenate([
+            self.inertial, (moments[:, np.newaxis] * self.gravity).ravel(), self.zero,
+            0.5 * np.square(self.zero), self.gravity, [self.model]])
+        return np.column_stack(
+            [self.factor[:, np.newaxis] * shared, np.full(len(self.factor), -1.0)])
 
 
 class Cause(ABC):
@@ -101,12 +104,18 @@ class Factor(Cause):
 
 
 @dataclass(frozen=True)
-class Delay(Cause):
-    """All efforts are recorded later than the states, by the parameter [s]."""
+class Zero(Cause):
+    """
+    The position of a joint has another zero than the model's, by the parameter [rad or m].
+
+    :ivar coordinate: its index.
+    """
+
+    coordinate: int
 
     def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Alter the delay."""
-        to.delay[0] += parameters[0]
+        """Add the parameter to the position."""
+        to.zero[self.coordinate] += parameters[0]
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,17 @@ class NoGravity(Cause):
 
 
 @dataclass(frozen=True)
+class NoModel(Cause):
+    """The measured efforts are external ones: they contain nothing of the model."""
+
+    size = 0
+
+    def apply(self, parameters: np.ndarray, to: Altered) -> None:
+        """Leave the model out."""
+        to.model = 0.0
+
+
+@dataclass(frozen=True)
 class Load(Cause):
     """
     A body has other inertial parameters: by a load, or since the description's are wrong.
@@ -192,29 +212,25 @@ class Mass(Cause):
             parameters[0] * np.array(self.inertial))
 
 
-@dataclass(frozen=True)
-class Rotor(Cause):
-    """
-    A coordinate moves more inertia than that of the links, such as that of a rotor.
-
-    :ivar coordinate: its index.
-    """
-
-    coordinate: int
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Add the parameter to the inertia about the axis."""
-        to.rotor[self.coordinate] += parameters[0]
+def are_compatible(causes: Collection[Cause]) -> bool:
+    """Return whether causes can exist together, and tell different things."""
+    bodies = [cause.body for cause in causes if isinstance(cause, (Load, Mass))]
+    if len(bodies) > len({*bodies}) or len({type(cause) for cause in causes}
+                                           & {Tilt, NoGravity}) > 1:
+        return False
+    return NoModel() not in causes or all(isinstance(cause, (NoModel, Load)) for cause in causes)
 
 
 def conceivable(robot: Robot) -> list[Cause]:
     """Return all causes that may exist for a robot."""
     bodies = robot.inertial_parameters.reshape(-1, 10)
-    causes: list[Cause] = [Delay(), *(Factor(j) for j in range(robot.nv))]
+    causes: list[Cause] = [NoModel(), *(Factor(j) for j in range(robot.nv))]
     if robot.nv > 1:
         causes.append(Factor(None))
     if any(robot.free_fall):
         causes += [NoGravity(robot.free_fall), Tilt(robot.free_fall)]
+    causes += [Zero(robot.tree.bodies[index].v_index) for index in robot.tree.joints.values()
+               if robot.tree.bodies[index].type.nv == 1]
     causes += [Load(body) for body in range(len(bodies))]
-    causes += [Mass(body, tuple(row)) for body, row in enumerate(bodies.tolist()) if any(row)]
-    return [*causes, *(Rotor(j) for j in range(robot.nv))]
+    return [*causes, *(Mass(body, tuple(row))
+                       for body, row in enumerate(bodies.tolist()) if any(row))]

@@ -33,8 +33,8 @@ class Kind(Enum):
     UNRELATED = 'effort without relation'
     SATURATED = 'effort that is cut off'
     OFFSET = 'offset'
-    DELAY = 'delay'
     GRAVITY = 'direction of gravity'
+    ZERO = 'zero of a position'
     LOAD = 'load'
     LINK_MASS = 'mass of a link'
     MASS_DISTRIBUTION = 'distribution of mass'
@@ -189,7 +189,7 @@ class Diagnosis:
         are among the conclusions or the open questions, too.
     :ivar bursts: parts in which something may have touched the robot, or another recording than
         the others; they are among the open questions, too.
-    :ivar is_cut_short: whether there may be more causes than were searched.
+    :ivar is_explained: whether the conclusions explain most of what a model could explain.
     """
 
     conclusions: tuple[Conclusion, ...]
@@ -197,5 +197,5 @@ class Diagnosis:
     noise: np.ndarray
     unexplained: np.ndarray
     wrong_efforts: tuple[Conclusion, ...] = ()
-    is_cut_short: bool = False
+    is_explained: bool = True
     bursts: tuple[Burst, ...] = ()

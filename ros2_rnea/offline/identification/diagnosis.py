@@ -15,14 +15,16 @@
 Conclusions from the differences between recordings and a model.
 
 :func:`diagnose` first searches what is wrong with the rigid bodies, the measurement or gravity
-(:mod:`.cause_search`), then friction and offset of each joint in addition to these.  Nothing is
-concluded of a quantity that the recordings do not hold: a joint that stands still shows no
-friction, and an offset that also a load could make is none.
+(:mod:`.cause_search`), then friction, offset and rotor of each joint in addition to these.  A
+cause is concluded only where it explains most of the difference, has an effort of some size, and
+no other one explains the recordings as well.  Nothing is concluded of a quantity that the
+recordings do not hold: a joint that stands still shows no friction, and an offset that also a load
+could make is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import ceil, inf, sqrt
 
@@ -32,20 +34,18 @@ from ros2_rnea.offline.identification.cause_search import (
     Explanation,
     FALSE_ALARMS,
     Found,
-    MAX_CAUSES,
     search,
 )
 from ros2_rnea.offline.identification.cause_words import CauseWords
-from ros2_rnea.offline.identification.causes import Delay, Factor
+from ros2_rnea.offline.identification.causes import Cause, Factor, Load, Mass
 from ros2_rnea.offline.identification.comparison import Comparison, Coordinate
 from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Estimate, Kind
 from ros2_rnea.offline.identification.information import one_thread
-from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.reduced_equations import (
     Columns,
     DEPENDENT,
-    FRICTION,
     MODEL,
+    OWN,
     ReducedEquations,
 )
 from ros2_rnea.robots.robot import Robot
@@ -74,7 +74,22 @@ A factor on the effort that is larger than this, or smaller than its inverse, is
 another joint's effort rather than a wrong mass.
 """
 
-OFFSET, VISCOUS, COULOMB, BY_DIRECTION = range(len(FRICTION))
+SIZE, OWN_SIZE = 0.05, 0.02
+"""
+A cause changes the RMS of an effort, offset apart, by this share at least, and friction, an offset
+or a rotor by that one: a smaller one is not told.
+"""
+
+INEXPLICABLE, MOSTLY_SLOW = 0.15, 0.7
+"""
+What no model explains is told where it is this share of the RMS of an effort at least, and no
+noise of a sensor: averages over a short time keep that share of its RMS.
+"""
+
+MAX_RIVALS = 3
+"""Maximum number of other explanations that are named."""
+
+OFFSET, VISCOUS, COULOMB, BY_DIRECTION, ROTOR = range(len(OWN))
 
 
 def diagnose(comparison: Comparison) -> Diagnosis:
@@ -87,10 +102,14 @@ def diagnose(comparison: Comparison) -> Diagnosis:
 
     :param comparison: the recordings compared with the model.
     """
+    with one_thread():
+        return _diagnosed(comparison)
+
+
+def _diagnosed(comparison: Comparison) -> Diagnosis:
     robot = comparison.robot
     columns = Columns.of(comparison)
-    with one_thread():
-        explanation, unclear = _explained(comparison, columns)
+    explanation = search(robot, columns)
     noise, unexplained = np.full(robot.nv, np.nan), np.full(robot.nv, np.nan)
     saturated = tuple(_saturated(comparison))
     if not explanation.equations:
@@ -98,44 +117,93 @@ def diagnose(comparison: Comparison) -> Diagnosis:
             'The recordings have too few samples in motion for any conclusion, or no efforts.',
             *_not_known(comparison, explanation, columns)), noise, unexplained, saturated)
     words = CauseWords(robot, explanation, columns.levers)
+    terms = {j: _JointTerms(robot, explanation, j, comparison.coordinates[j])
+             for j in explanation.equations}
+    unclear = _unclear(explanation, terms)
     conclusions, questions, wrong = [*saturated], [], [*saturated]
     questions += [f'{words.name(cause).capitalize()} could explain something, but the model has '
                   'too little effort beside friction and noise to tell a sign or a factor: move '
                   'further where gravity or acceleration take more of it.' for cause in unclear]
-    delayed = [run.recording for run in comparison.runs if run.recording.delay]
+    certain = _certain(explanation).difference(unclear)
+    inexplicable = [j for j, each in explanation.equations.items()
+                    if each.slow > max(INEXPLICABLE * each.measured_rms, MOSTLY_SLOW * each.noise)]
     for found in explanation.found:
         conclusion = words.conclusion(found)
-        if conclusion.kind is Kind.DELAY and delayed:
-            questions.append(_beside_taken_out(conclusion, delayed))
-        elif conclusion.kind in (Kind.GAIN, Kind.SIGN) and _is_near_zero(conclusion):
+        if conclusion.kind in (Kind.GAIN, Kind.SIGN) and _is_near_zero(conclusion):
             wrong.append(_unrelated(conclusion))
             questions.append(f'{wrong[-1].sentence} {wrong[-1].advice}')
-        elif found.rivals:
-            if conclusion.kind is Kind.SIGN:
-                wrong.append(conclusion)
-            rivals = ', or '.join(map(words.name, found.rivals))
-            questions.append(
-                f'{conclusion.sentence.removesuffix(".")}; or the cause is {rivals}: the '
-                'recordings do not tell which.')
-        else:
+        elif found.cause in certain and _has_size(explanation, found):
             conclusions.append(conclusion)
             if conclusion.kind in (Kind.SIGN, Kind.LACKS) or _is_far_from_one(conclusion):
                 wrong.append(conclusion)
+        elif conclusion.kind is Kind.SIGN and found.cause not in unclear:
+            wrong.append(conclusion)
+    questions += _alternatives(explanation, words, certain.union(unclear))
+    questions += [_inexplicable(comparison.coordinates[j], explanation.equations[j])
+                  for j in inexplicable]
     for j, equations in explanation.equations.items():
         noise[j], unexplained[j] = equations.noise, explanation.rms[j]
-        joint = _JointFriction(robot, explanation, j, comparison.coordinates[j])
-        of_joint = list(joint.conclusions())
+        of_joint = list(terms[j].conclusions())
         conclusions += of_joint
-        if joint.is_driven and joint.is_most_of_the_effort:
+        if terms[j].is_driven and terms[j].is_most_of_the_effort:
             wrong += [each for each in of_joint if each.kind is Kind.FRICTION]
-        questions += joint.questions()
+        questions += terms[j].questions()
     touched = bursts(comparison, columns, explanation.equations)
     questions = [*map(str, touched), *questions]
     questions += _not_known(comparison, explanation, columns)
     conclusions.sort(key=lambda each: -each.significance)
     return Diagnosis(
         tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong),
-        len(explanation.found) >= MAX_CAUSES, touched)
+        explanation.is_explained and not inexplicable, touched)
+
+
+def _inexplicable(coordinate: Coordinate, equations: ReducedEquations) -> str:
+    share = equations.slow / equations.measured_rms
+    return (f'Of the effort of joint {coordinate.label!r}, {equations.slow:.2g} '
+            f'{coordinate.effort_unit} ({100.0 * share:.0f} % of its RMS) follow from no masses, '
+            'no gravity and no friction of this kind: its friction may follow another law, or its '
+            'position, its axis or its effort may not be what the model takes it for.')
+
+
+def _certain(explanation: Explanation) -> set[Cause]:
+    """Return the causes that are part of all explanations; none where an effort is unrelated."""
+    if any(abs(1.0 + found.parameters[0]) < ZERO * sqrt(max(float(found.covariance[0, 0]), 0.0))
+           for found in explanation.found if isinstance(found.cause, Factor)):
+        return set()
+    certain = {found.cause for found in explanation.found}.intersection(*explanation.rivals)
+    if not _may_be_masses(explanation):
+        return certain
+    return {cause for cause in certain if not isinstance(cause, (Load, Mass))}.difference(
+        {Factor(None)})
+
+
+def _may_be_masses(explanation: Explanation) -> bool:
+    """Return whether a factor on all efforts can as well be one on all masses."""
+    return any(found.cause == Factor(None) and 1.0 / FAR <= 1.0 + found.parameters[0] <= FAR
+               for found in explanation.found)
+
+
+def _has_size(explanation: Explanation, found: Found) -> bool:
+    """Return whether a cause has an effort of some size in a joint."""
+    rms = explanation.rms
+    return any(found.rms_without[j] ** 2 - rms[j] ** 2 > (SIZE * each.measured_rms) ** 2
+               for j, each in explanation.equations.items())
+
+
+def _alternatives(
+        explanation: Explanation, words: CauseWords, certain: set[Cause]) -> Iterator[str]:
+    """Yield which causes may be there, where the recordings do not tell them apart."""
+    def named(causes: Iterable[Cause]) -> str:
+        return ' together with '.join(words.name(each) for each in causes if each not in certain)
+
+    open_ones = [found for found in explanation.found if found.cause not in certain]
+    said = ' '.join(words.conclusion(each).sentence for each in open_ones).removesuffix('.')
+    if explanation.rivals and open_ones:
+        others = ', or '.join(map(named, explanation.rivals[:MAX_RIVALS]))
+        yield f'{said}; or the cause is {others}: the recordings do not tell which.'
+    elif _may_be_masses(explanation):
+        yield (f'{said}; or all masses differ by about this factor: only a known payload tells '
+               'which.')
 
 
 def _saturated(comparison: Comparison) -> Iterator[Conclusion]:
@@ -159,51 +227,26 @@ def _saturated(comparison: Comparison) -> Iterator[Conclusion]:
              Estimate('excess', excess, 0.0, coordinate.effort_unit)), inf)
 
 
-def _beside_taken_out(conclusion: Conclusion, recordings: Sequence[PreparedRecording]) -> str:
-    """Return what a delay may be that is left after the preparation has taken one out."""
-    delays = [f'{1e3 * each.delay:.1f}' for each in recordings]
-    return (f'{conclusion.sentence.removesuffix(".")}, beside the '
-            f'{", ".join(dict.fromkeys(delays))} ms that the preparation has taken out: the '
-            'delays of the joints differ, or the model lacks something that acts like a delay.')
+def _unclear(
+        explanation: Explanation, terms: Mapping[int, _JointTerms]) -> list[Cause]:
+    """Return the factors that nothing tells: the model's effort is too small in these joints."""
+    unclear: list[Cause] = []
+    for found in explanation.found:
+        if isinstance(found.cause, Factor) and not any(
+                _is_clear(explanation, terms[j], j, found) for j in explanation.equations
+                if found.cause.coordinate in (None, j)):
+            unclear.append(found.cause)
+    return unclear
 
 
-def _explained(
-        comparison: Comparison, columns: Columns) -> tuple[Explanation, tuple[Factor, ...]]:
-    """
-    Return the causes, and which signs and factors are none because nothing tells them.
-
-    Without these, the search is made anew: a factor turns and scales the friction, too.
-    """
-    unclear: tuple[Factor, ...] = ()
-    while True:
-        explanation = search(comparison.robot, columns, unclear)
-        frictions = {
-            j: _JointFriction(comparison.robot, explanation, j, comparison.coordinates[j])
-            for j in explanation.equations}
-        more = tuple(found.cause for found in explanation.found
-                     if isinstance(found.cause, Factor)
-                     and not _is_clear(explanation, frictions, found))
-        if not more:
-            return explanation, unclear
-        unclear += more
-
-
-def _is_clear(
-        explanation: Explanation, frictions: Mapping[int, _JointFriction], found: Found) -> bool:
+def _is_clear(explanation: Explanation, terms: _JointTerms, j: int, found: Found) -> bool:
     """Return whether the effort of a coordinate is large enough to tell its sign and factor."""
-    assert isinstance(found.cause, Factor)  # noqa: S101
-    for j, each in explanation.equations.items():
-        if found.cause.coordinate not in (None, j):
-            continue
-        factor = abs(float(explanation.coefficients[j, MODEL]))
-        size = factor * each.model_rms
-        if factor < ZERO * sqrt(max(float(found.covariance[0, 0]), 0.0)):  # a model of its size
-            size, most = each.model_rms, inf
-        else:
-            most = each.measured_rms / MOSTLY
-        if max(CLEAR * each.deviation, BESIDE_FRICTION * frictions[j].rms * factor) < size < most:
-            return True
-    return False
+    equations = explanation.equations[j]
+    factor = abs(float(explanation.coefficients[j, MODEL]))
+    size, most = factor * equations.model_rms, equations.measured_rms / MOSTLY
+    if abs(1.0 + found.parameters[0]) < ZERO * sqrt(max(float(found.covariance[0, 0]), 0.0)):
+        size, most = equations.model_rms, inf  # a model of its size
+    return max(CLEAR * equations.deviation, BESIDE_FRICTION * terms.rms * factor) < size < most
 
 
 def _is_near_zero(conclusion: Conclusion) -> bool:
@@ -245,31 +288,34 @@ def _changes(parts: Mapping[int, Estimate]) -> dict[int, Estimate]:
     return {column: parts[column] for column in (VISCOUS, COULOMB) if column in parts}
 
 
-class _JointFriction:
-    """Friction and offset of one coordinate, in addition to the causes that were found."""
+class _JointTerms:
+    """Friction, offset and rotor of one coordinate, in addition to the causes that were found."""
 
     def __init__(
             self, robot: Robot, explanation: Explanation, j: int, coordinate: Coordinate) -> None:
         self._coordinate = coordinate
         self._equations = explanation.equations[j]
-        self._delayed = any(isinstance(each.cause, Delay) for each in explanation.found)
         body = next(each for each in robot.tree.bodies
                     if each.v_index <= j < each.v_index + each.type.nv)
         self._given = {VISCOUS: float(body.damping), COULOMB: float(body.friction)}
         self._limit = float(student.isf(
-            FALSE_ALARMS / (2.0 * len(FRICTION) * robot.nv), self._equations.freedom))
-        self._factor = float(explanation.coefficients[j, MODEL])
+            FALSE_ALARMS / (2.0 * len(OWN) * robot.nv), self._equations.freedom))
+        self._factor = float(explanation.coefficients[j, MODEL]) or 1.0
+        self._misfit = explanation.misfit[j]
+        self._is_loaded = any(isinstance(found.cause, Load) for found in explanation.found)
         self._values, self._covariance = self._estimate(explanation, j)
         self._kept, self._doubtful = self._select()
 
     def _estimate(self, explanation: Explanation, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of the columns of friction, as true efforts, and their covariance."""
-        own = len(self._equations.friction)
+        """Return the values of the own columns, as true efforts, and their covariance."""
+        own = len(self._equations.own)
         rows = self._equations.triangle[:own]
         values = -solve_triangular(rows[:, :own], rows[:, own:] @ explanation.coefficients[j])
         inverse = solve_triangular(rows[:, :own], np.eye(own))
         by_causes = inverse @ rows[:, own:] @ explanation.by_parameters[j]
         covariance = inverse @ inverse.T + by_causes @ explanation.covariance @ by_causes.T
+        by_misfit = np.square(self._misfit / self._equations.own_sizes())
+        covariance += np.diag(by_misfit)  # what is left has any correlation with these columns
         return values / self._factor, covariance / self._factor ** 2
 
     def _select(self) -> tuple[dict[int, Estimate], list[Estimate]]:
@@ -290,12 +336,16 @@ class _JointFriction:
             kept, values = [kept[k] for k in rest], values[rest]
             covariance = covariance[np.ix_(rest, rest)]
         quantities, doubtful = {}, []
+        sizes = self._equations.own_sizes()[kept] * np.abs(self._factor * values)
         alone = _errors_beside_mechanics(self._equations, kept) / abs(self._factor)
-        for k, value, variance, error in zip(kept, values, np.diag(covariance), alone):
-            column = self._equations.friction[k]
+        for k, value, variance, error, size in zip(
+                kept, values, np.diag(covariance), alone, sizes):
+            column = self._equations.own[k]
+            if size < OWN_SIZE * self._equations.measured_rms:
+                continue
             quantity = Estimate(
-                FRICTION[column], float(value), sqrt(float(variance)), self._unit(column))
-            if abs(value) > self._limit * error:
+                OWN[column], float(value), sqrt(float(variance)), self._unit(column))
+            if abs(value) > self._limit * error or column == ROTOR and not self._is_loaded:
                 quantities[column] = quantity
             else:
                 doubtful.append(quantity)
@@ -303,6 +353,8 @@ class _JointFriction:
 
     def _unit(self, column: int) -> str:
         effort, position = self._coordinate.effort_unit, self._coordinate.position_unit
+        if column == ROTOR:
+            return 'kg m²' if effort == 'Nm' else 'kg'
         return f'{effort} s/{position}' if column in (VISCOUS, BY_DIRECTION) else effort
 
     def conclusions(self) -> Iterator[Conclusion]:
@@ -323,9 +375,26 @@ class _JointFriction:
                 abs(offset.value) / offset.standard_error)
         if not self._equations.moves:
             return
-        parts = {column: each for column, each in self._kept.items() if column != OFFSET}
+        if ROTOR in self._kept:
+            yield self._rotor(label, self._kept[ROTOR])
+        parts = {column: each for column, each in self._kept.items()
+                 if column not in (OFFSET, ROTOR)}
         if parts:
             yield self._friction(label, parts)
+
+    @staticmethod
+    def _rotor(label: str, inertia: Estimate) -> Conclusion:
+        if inertia.value > 0.0:
+            sentence = (f'Joint {label!r} moves {inertia} more than the links, as a rotor behind '
+                        'a gear does.')
+            advice = ('Add this inertia to the parameter armature of the node for this joint, or '
+                      'identify it.')
+        else:
+            sentence = (f'Joint {label!r} moves {inertia} compared with the model, which has too '
+                        'much inertia about its axis.')
+            advice = 'Look at the inertias of the links beyond it.'
+        return Conclusion(Kind.ROTOR, f'joint {label!r}', sentence, advice, (inertia,),
+                          abs(inertia.value) / inertia.standard_error)
 
     def _friction(self, label: str, parts: dict[int, Estimate]) -> Conclusion:
         said = []
@@ -371,10 +440,10 @@ class _JointFriction:
     @property
     def rms(self) -> float:
         """Return the RMS of the friction of this joint, less an offset [Nm or N]."""
-        return self._equations.friction_rms(np.array([
-            self._given.get(column, 0.0) + (
+        return self._equations.own_rms(np.array([
+            0.0 if column == ROTOR else self._given.get(column, 0.0) + (
                 self._kept[column].value if column in self._kept else 0.0)
-            for column in self._equations.friction]))
+            for column in self._equations.own]))
 
     @property
     def is_most_of_the_effort(self) -> bool:
@@ -387,11 +456,11 @@ class _JointFriction:
         if not self._equations.moves:
             yield (f'Joint {label!r} moves too little to show its friction: let it move at '
                    'several speeds in both directions.')
-        elif COULOMB not in self._equations.friction:
+        elif COULOMB not in self._equations.own:
             yield (f'Joint {label!r} moves in one direction only, so that its Coulomb friction '
                    'and an offset cannot be told apart.')
         for quantity in self._doubtful:
-            if quantity.name == FRICTION[OFFSET] or self._equations.moves:
+            if quantity.name == OWN[OFFSET] or self._equations.moves:
                 yield (f'The effort of joint {label!r} differs by {quantity} ({quantity.name}), '
                        'but masses or gravity that are not true can do that, too: let this joint '
                        'and those before it move further.')
@@ -399,10 +468,12 @@ class _JointFriction:
 
 def _errors_beside_mechanics(equations: ReducedEquations, kept: list[int]) -> np.ndarray:
     """Return the standard errors if also all inertias and gravity are unknown."""
-    columns = equations.friction_beside_mechanics()[:, kept]
+    columns = equations.own_beside_mechanics()[:, kept]
     sizes = np.linalg.norm(columns, axis=0)
-    given = np.linalg.norm(equations.triangle[:, :len(equations.friction)], axis=0)[kept]
-    if not kept or (sizes < DEPENDENT * given).any():
-        return np.where(sizes < DEPENDENT * given, np.inf, 0.0)
-    scaled = columns / sizes
-    return np.sqrt(np.diag(inv(scaled.T @ scaled))) / sizes
+    given = np.linalg.norm(equations.triangle[:, :len(equations.own)], axis=0)[kept]
+    errors = np.full(len(kept), np.inf)
+    told = sizes > DEPENDENT * given
+    if told.any():
+        scaled = columns[:, told] / sizes[told]
+        errors[told] = np.sqrt(np.diag(inv(scaled.T @ scaled))) / sizes[told]
+    return errors

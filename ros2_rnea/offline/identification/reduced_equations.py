@@ -14,10 +14,11 @@
 """
 What each conceivable cause would add to a measured effort, reduced to small matrices.
 
-Each sample of a joint is an equation that is linear in what may be wrong with the model: inertial
-parameters, gravity, a factor on the effort, a delay, friction and an offset.  The equations of a
-joint are reduced by a QR factorization to a triangle.  Friction and offset come first in it, so
-the rows below theirs are the equations in which both are eliminated.
+Each sample of a joint is an equation in what may be wrong with the model: inertial parameters,
+gravity, products of both, a factor on the effort, and what the joint has of its own: friction, an
+offset, the inertia of its rotor.  The equations of a joint are reduced by a QR factorization to a
+triangle.  The joint's own columns come first in it, so the rows below theirs are the equations in
+which these are eliminated: nothing that they can explain counts as evidence for a wrong model.
 
 The noise is what is left when all columns are fitted freely.  It is correlated in time
 (:mod:`.correlation`), and has to be known at the frequencies of the columns.
@@ -27,21 +28,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
 from ros2_rnea.offline.identification.comparison import Comparison, Run
 from ros2_rnea.offline.identification.correlation import correlation_of
-from ros2_rnea.offline.identification.recording import PreparedRecording, slowest_speeds
+from ros2_rnea.offline.identification.recording import slowest_speeds
 from ros2_rnea.robots.joint_index_map import joint_body
-from ros2_rnea.robots.robot import Robot
 from scipy.linalg import lstsq, qr
+from scipy.ndimage import uniform_filter1d
 
-FRICTION = ('offset', 'viscous', 'coulomb', 'viscous by direction')
-"""The columns of a joint's own: 1, v, sign v and the magnitude of v."""
+OWN = ('offset', 'viscous', 'coulomb', 'viscous by direction', 'inertia')
+"""The columns of a joint's own: 1, v, sign v, the magnitude of v, and the acceleration."""
 
-MODEL = -4
+MODEL = -2
 """The column of the model's effort, friction included; the last column is what was measured."""
 
 MAX_SAMPLES = 12_000
@@ -63,6 +64,19 @@ DEPENDENT = 1e-6
 """A column of which a smaller share is independent of the others cannot be told from them."""
 
 
+ZERO_STEP = 0.2
+"""Step of the derivatives by the zeros of positions [rad or m], about as large as such errors."""
+
+SLOW = 0.25
+"""What is left of an average over this time is no noise of a sensor [s]."""
+
+SURE = 3.0
+"""A sum of squares that is so many standard deviations above its mean is no chance."""
+
+MAX_NUMBERS = 1.2e8
+"""The most numbers that the columns have, for robots of many bodies: about one gigabyte."""
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """
@@ -70,14 +84,10 @@ class Columns:
 
     :ivar pieces: uninterrupted samples at one period.
     :ivar highest: frequency of the columns [1/samples]; infinite where it is not known.
-    :ivar regressor: shape (n, nv, 10 bodies), of the inertial parameters in the unit of each.
-    :ivar by_gravity: shape (n, nv, 3), the effort against 1 m/s^2 of gravity along each axis.
-    :ivar model: shape (n, nv) [Nm or N].
-    :ivar model_rate: shape (n, nv), its derivative by time, friction apart [Nm/s or N/s].
-    :ivar qd: shape (n, nv) [rad/s or m/s].
-    :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
+    :ivar mechanics: shape (n, nv, columns) [Nm or N], of what :class:`.Altered` changes.
+    :ivar levers: RMS of the effort that 1 kg more of a body takes, shape (nv, bodies) [Nm/kg].
+    :ivar own: shape (n, nv, 5), those of :data:`OWN`.
     :ivar moves: shape (n, nv), as that of the recordings.
-    :ivar signs: shape (n, nv), the column of Coulomb friction.
     :ivar measured: shape (n, nv) [Nm or N]; NaN for a joint whose efforts are cut off, throughout
         the recording.
     :ivar times: shape (n,) [s].
@@ -85,95 +95,69 @@ class Columns:
 
     pieces: tuple[slice, ...]
     highest: float
-    regressor: np.ndarray
-    by_gravity: np.ndarray
-    model: np.ndarray
-    model_rate: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
+    mechanics: np.ndarray
+    levers: np.ndarray
+    own: np.ndarray
     moves: np.ndarray
-    signs: np.ndarray
     measured: np.ndarray
     times: np.ndarray
 
     @classmethod
     def of(cls, comparison: Comparison, most: int = MAX_SAMPLES) -> Columns:
         """Return the columns of all runs, of at most so many samples (and one a piece)."""
+        robot = comparison.robot
+        width = 22 * len(robot.body_names) + 2 * robot.nv + 4
+        most = min(most, int(MAX_NUMBERS / (width * robot.nv)))
         stride = -(-comparison.samples // most)
         parts = [_piece_columns(run, piece, stride)
                  for run in comparison.runs for piece in run.recording.pieces]
         ends = np.cumsum([len(part[-1]) for part in parts])
         pieces = tuple(slice(end - len(part[-1]), end) for end, part in zip(ends, parts))
-        arrays = [np.concatenate([part[k] for part in parts]) for k in range(len(parts[0]))]
+        mechanics, qd, qdd, moves, signs, measured, times = (
+            np.concatenate(arrays) for arrays in zip(*parts))
         highest = min(
             COLUMNS_BAND * run.recording.cutoff * stride * run.recording.period
             for run in comparison.runs)
-        columns = cls(pieces, highest, *arrays)
-        widths = [sign_width(float(each))
-                  for each in slowest_speeds([(columns.qd, columns.moves)])]
-        for v, width in enumerate(widths):
-            unknown = np.isnan(columns.signs[:, v])
-            columns.signs[unknown, v] = smooth_sign(columns.qd[unknown, v], width)
-        columns.model[:] += _sharper_friction(comparison.robot, columns)
-        return columns
-
-    @property
-    def levers(self) -> np.ndarray:
-        """Return the RMS of the effort that 1 kg more of a body takes: (nv, bodies)."""
-        return np.sqrt(np.square(self.regressor[:, :, ::10]).mean(axis=0))
-
-    def measured_later(self, delay: float) -> np.ndarray:
-        """Return what was measured so much later, shape (n, nv); NaN beyond the end of a piece."""
-        later = np.full_like(self.measured, np.nan)
-        for piece in self.pieces:
-            times = self.times[piece]
-            for j in range(later.shape[1]):
-                later[piece, j] = np.interp(
-                    times + delay, times, self.measured[piece, j], left=np.nan, right=np.nan)
-        return later
+        for v, speed in enumerate(slowest_speeds([(qd, moves)])):
+            unknown = np.isnan(signs[:, v])
+            signs[unknown, v] = smooth_sign(qd[unknown, v], sign_width(float(speed)))
+        for index in robot.tree.joints.values():  # the model rounds Coulomb friction more
+            body, v = robot.tree.bodies[index], robot.tree.bodies[index].v_index
+            if body.type.nv == 1 and body.friction:
+                mechanics[:, v, -1] += body.friction * (signs[:, v] - smooth_sign(qd[:, v]))
+        levers = np.sqrt(np.square(mechanics[:, :, :10 * len(robot.body_names):10]).mean(axis=0))
+        own = np.stack([np.ones_like(qd), qd, signs, np.abs(qd), qdd], axis=-1)
+        return cls(pieces, highest, mechanics, levers, own, moves, measured, times)
 
 
 def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...]:
     recording, robot = run.recording, run.robot
-    times = recording.times[piece]
-    model = run.model(piece)
-    smooth = model - robot.friction(recording.qd[piece])
-    rate = np.gradient(smooth, times, axis=0) if len(times) > 1 else np.zeros_like(smooth)
-    q, qd, qdd = (each[piece][::stride] for each in (recording.q, recording.qd, recording.qdd))
-    by_gravity = np.stack([robot.gravity(q, gravity=axis) - robot.gravity(q, gravity=(0, 0, 0))
-                           for axis in np.eye(3)], axis=-1)
-    return (robot.regressor(q, qd, qdd), by_gravity,
-            model[::stride].copy(), rate[::stride].copy(),  # views would keep all samples alive
-            qd, qdd, recording.moves[piece][::stride],
-            _signs(run.recording, piece)[::stride].copy(),  # is completed later
-            _whole_efforts(run, piece)[::stride],
-            times[::stride])
-
-
-def _sharper_friction(robot: Robot, columns: Columns) -> np.ndarray:
-    """Return what Coulomb friction has more than the model's rounded one, shape (n, nv)."""
-    more = np.zeros_like(columns.qd)
+    rows = slice(piece.start, piece.stop, stride)
+    q, qd, qdd = recording.q[rows], recording.qd[rows], recording.qdd[rows]
+    still = np.zeros_like(qd)
+    gravity = [robot.gravity(q, gravity=axis) - robot.gravity(q, gravity=(0.0, 0.0, 0.0))
+               for axis in np.eye(3)]
+    moments = [robot.regressor(q, still, still, gravity=axis).reshape(*qd.shape, -1, 10)[..., :4]
+               for axis in np.eye(3)]
+    model = run.model(rows)
+    by_zeros = np.zeros((*qd.shape, 2, robot.nv))
     for index in robot.tree.joints.values():
-        body, v = robot.tree.bodies[index], robot.tree.bodies[index].v_index
-        if body.type.nv == 1 and body.friction:
-            more[:, v] = body.friction * (columns.signs[:, v] - smooth_sign(columns.qd[:, v]))
-    return more
-
-
-def _signs(recording: PreparedRecording, piece: slice) -> np.ndarray:
-    """Return the columns of Coulomb friction; NaN where nothing but velocities tells them."""
-    if recording.direction is None:
-        return np.full(recording.qd[piece].shape, np.nan)
-    return recording.direction[piece]
-
-
-def _whole_efforts(run: Run, piece: slice) -> np.ndarray:
-    """Return the measured efforts, without those of joints for which they are cut off."""
-    tau, saturations = run.recording.tau[piece], run.recording.saturations
-    if saturations:
-        tau = tau.copy()
-        tau[:, [joint_body(run.robot, joint).v_index for joint in saturations]] = np.nan
-    return tau
+        body = robot.tree.bodies[index]
+        if body.type.nv == 1:
+            shift = np.zeros(robot.nq)
+            shift[body.q_index] = ZERO_STEP
+            more, less = (robot.inverse_dynamics(q + by, qd, qdd) for by in (shift, -shift))
+            by_zeros[..., 0, body.v_index] = (more - less) / (2.0 * ZERO_STEP)
+            by_zeros[..., 1, body.v_index] = (more - 2.0 * model + less) / ZERO_STEP ** 2
+    mechanics = np.concatenate([
+        robot.regressor(q, qd, qdd), np.stack(moments, axis=-1).reshape(*qd.shape, -1),
+        by_zeros.reshape(*qd.shape, -1), np.stack(gravity, axis=-1), model[..., np.newaxis]],
+        axis=-1)
+    signs = np.full(qd.shape, np.nan) if recording.direction is None else (
+        recording.direction[rows].copy())  # those unknown are completed later
+    measured = recording.tau[rows].copy()
+    measured[:, [joint_body(robot, joint).v_index for joint in recording.saturations]] = np.nan
+    return mechanics, qd, qdd, recording.moves[rows], signs, measured, recording.times[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,29 +165,33 @@ class ReducedEquations:
     """
     The equations of one coordinate, weighted to give their noise unit variance.
 
-    Their columns are those of friction that this coordinate can show, the regressor, the three of
-    gravity, the model, its rate, the acceleration, and what was measured.
+    Their columns are those of the coordinate's own that it can show, those of the mechanics, and
+    what was measured.
 
+    :ivar bodies: how many the robot has.
     :ivar moves: whether the coordinate moves for long enough to show its friction.
-    :ivar friction: which of :data:`FRICTION` are in the equations, by index.
-    :ivar triangle: shape (columns, columns); its first rows belong to friction.
+    :ivar own: which of :data:`OWN` are in the equations, by index.
+    :ivar triangle: shape (columns, columns); its first rows belong to the coordinate's own.
     :ivar noise: standard deviation of a sample [Nm or N].
     :ivar correlation: how many samples count as one independent sample.
     :ivar samples: how many equations were reduced.
-    :ivar rank: of their columns.
+    :ivar rank: of those columns that a model can have.
     :ivar freedom: degrees of freedom of the noise.
+    :ivar slow: RMS of what no model explains and is no noise of a sensor [Nm or N].
     :ivar left: what all columns together leave of each sample, 0 where it was not reduced, shape
         (n,) [Nm or N].
     """
 
+    bodies: int
     moves: bool
-    friction: tuple[int, ...]
+    own: tuple[int, ...]
     triangle: np.ndarray
     noise: float
     correlation: float
     samples: int
     rank: int
     freedom: float
+    slow: float
     left: np.ndarray
 
     @property
@@ -213,8 +201,8 @@ class ReducedEquations:
 
     @property
     def mechanics(self) -> np.ndarray:
-        """Return the equations in which friction is eliminated."""
-        own = len(self.friction)
+        """Return the equations in which what is the coordinate's own is eliminated."""
+        own = len(self.own)
         return self.triangle[own:, own:]
 
     @property
@@ -225,27 +213,43 @@ class ReducedEquations:
     @property
     def model_rms(self) -> float:
         """Return the RMS of the model's effort, less what friction could be of it [Nm or N]."""
-        return self.rms_of(self.mechanics[:, MODEL])
+        friction = sum(k < OWN.index('inertia') for k in self.own)
+        return self.rms_of(self.triangle[friction:, MODEL])
 
     @property
     def measured_rms(self) -> float:
         """Return the RMS of the measured effort, less an offset [Nm or N]."""
-        offset = [FRICTION[k] == 'offset' for k in self.friction]
+        offset = [OWN[k] == 'offset' for k in self.own]
         return self.rms_of(without(
-            self.triangle[:, [-1]], self.triangle[:, :len(self.friction)][:, offset])[:, 0])
+            self.triangle[:, [-1]], self.triangle[:, :len(self.own)][:, offset])[:, 0])
 
-    def friction_rms(self, friction: np.ndarray) -> float:
-        """Return the RMS of a friction, less its offset [Nm or N]."""
-        turning = [FRICTION[k] != 'offset' for k in self.friction]
-        return self.rms_of(self.triangle[:, :len(self.friction)] @ (friction * turning))
+    def own_sizes(self) -> np.ndarray:
+        """Return the RMS of each own column, in the order of ``own``."""
+        return np.array([self.rms_of(column) for column in self.triangle[:, :len(self.own)].T])
+
+    def own_rms(self, values: np.ndarray) -> float:
+        """Return the RMS of the effort that the own columns make, less its offset [Nm or N]."""
+        turning = [OWN[k] != 'offset' for k in self.own]
+        return self.rms_of(self.triangle[:, :len(self.own)] @ (values * turning))
 
     def rms_of(self, weighted: np.ndarray) -> float:
         """Return the RMS of a combination of the columns, which are weighted [Nm or N]."""
         return float(np.sqrt(weighted @ weighted / self.samples) * self.deviation)
 
     def rms(self, coefficients: np.ndarray) -> float:
-        """Return the RMS of the difference that is left, friction eliminated [Nm or N]."""
+        """Return the RMS of the difference that is left, own columns eliminated [Nm or N]."""
         return self.rms_of(self.mechanics @ coefficients)
+
+    def misfit(self, coefficients: np.ndarray) -> float:
+        """
+        Return the RMS of what is left and all columns together could explain [Nm or N].
+
+        What they explain of the noise is not counted.
+        """
+        columns = self.rank - len(self.own)
+        chance = columns + SURE * sqrt(2.0 * columns)  # of a sum of squares of normal numbers
+        left = self.lack_of_fit(coefficients) * max(columns, 1)
+        return float(np.sqrt(max(left - chance, 0.0) / self.samples) * self.deviation)
 
     def lack_of_fit(self, coefficients: np.ndarray) -> float:
         """
@@ -256,17 +260,18 @@ class ReducedEquations:
         """
         left = self.mechanics @ coefficients
         noise = (self.samples - self.rank) / self.correlation
-        return float(left @ left - noise) / max(self.rank - len(self.friction), 1)
+        return float(left @ left - noise) / max(self.rank - len(self.own), 1)
 
     def with_more_noise(self, factor: float) -> ReducedEquations:
         """Return the same equations with another variance of the noise in the columns' band."""
         return replace(
             self, triangle=self.triangle / factor ** 0.5, correlation=self.correlation * factor)
 
-    def friction_beside_mechanics(self) -> np.ndarray:
-        """Return by how much friction differs from all others: (columns, friction)."""
-        own = len(self.friction)
-        others = np.delete(self.triangle[:, own:], [MODEL, -1], axis=1)
+    def own_beside_mechanics(self) -> np.ndarray:
+        """Return by how much the own columns differ from all others: (columns, own)."""
+        own = len(self.own)
+        others = np.column_stack([
+            self.triangle[:, own:own + 10 * self.bodies], self.triangle[:, MODEL - 3:MODEL]])
         return without(self.triangle[:, :own], others)
 
 
@@ -282,33 +287,34 @@ class TooShortError(Exception):
         self.factor = factor
 
 
-def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedEquations:
+def reduce_equations(columns: Columns, j: int) -> ReducedEquations:
     """
     Reduce the equations of one coordinate.
 
     Of a coordinate that moves, only those samples count in which it does: at rest, friction takes
     any value up to that of the start.
 
-    :param measured: shape (n, nv), as in the columns, or at other times.
-    :param j: index of the coordinate.
     :raises TooShortError: where there are too few samples for so many columns, or nothing would be
         left of the noise at the columns' frequencies.
     """
-    known = np.isfinite(measured[:, j])
+    known = np.isfinite(columns.measured[:, j])
     moving = known & columns.moves[:, j]
-    least = SAMPLES_A_COLUMN * (columns.regressor.shape[2] + 6)
+    bodies = columns.levers.shape[1]
+    least = SAMPLES_A_COLUMN * (10 * bodies + len(OWN) + 3)
     is_moving = np.count_nonzero(moving) >= least
     rows = moving if is_moving else known
     samples = int(np.count_nonzero(rows))
     if samples < least:
         raise TooShortError(least / samples if samples else inf)
-    friction = _independent(_own_columns(columns, rows, j))
-    effort = measured[rows, j]
-    equations = np.column_stack([equations_of(columns, rows, j, friction), effort])
+    own = _independent(columns.own[rows, j])
+    effort = columns.measured[rows, j]
+    equations = np.column_stack([columns.own[rows, j][:, own], columns.mechanics[rows, j], effort])
     triangle = qr(equations, mode='r', check_finite=False)[0][:equations.shape[1]]
-    best, rank = least_squares(triangle[:, :-1], triangle[:, -1], 1e-12)
+    linear = linear_equations(columns, rows, j, own)
+    small = qr(np.column_stack([linear, effort]), mode='r', check_finite=False)[0]
+    best, rank = least_squares(small[:, :-1], small[:, -1], 1e-12)
     left = np.zeros(len(rows))
-    left[rows] = effort - equations[:, :-1] @ best
+    left[rows] = effort - linear @ best
     noise = float(np.sqrt(left @ left / (samples - rank)))
     time, freedom, highest = correlation_of(
         [left[piece] for piece in columns.pieces], samples, rank)
@@ -320,27 +326,32 @@ def reduce_equations(columns: Columns, measured: np.ndarray, j: int) -> ReducedE
     if not noise:
         raise TooShortError(inf)
     return ReducedEquations(
-        is_moving, friction, triangle / (noise * time ** 0.5), noise, time, samples, rank,
-        freedom, left)
+        bodies, is_moving, own, triangle / (noise * time ** 0.5), noise, time, samples, rank,
+        freedom, _slow_rms(columns, left, rows), left)
 
 
-def equations_of(
-        columns: Columns, rows: np.ndarray, j: int, friction: Sequence[int]) -> np.ndarray:
+def _slow_rms(columns: Columns, left: np.ndarray, rows: np.ndarray) -> float:
+    """Return the RMS of averages over :data:`SLOW` of what is left in some rows [Nm or N]."""
+    averages = np.zeros_like(left)
+    for piece in columns.pieces:
+        steps = np.diff(columns.times[piece])
+        width = round(SLOW / float(np.median(steps))) if len(steps) else 1
+        averages[piece] = uniform_filter1d(left[piece], max(width, 1), mode='constant')
+    return float(np.sqrt(np.square(averages[rows]).mean()))
+
+
+def linear_equations(
+        columns: Columns, rows: np.ndarray, j: int, own: Sequence[int]) -> np.ndarray:
     """
-    Return the columns of one coordinate that are reduced, shape (rows, columns).
+    Return the columns of one coordinate that a model can have: inertias, gravity and friction.
 
-    :param friction: which columns of its friction.
+    Shape (rows, columns).
+
+    :param own: which columns of its own.
     """
+    of_model, bodies = columns.mechanics[rows, j], columns.levers.shape[1]
     return np.column_stack([
-        _own_columns(columns, rows, j)[:, friction], columns.regressor[rows, j],
-        columns.by_gravity[rows, j], columns.model[rows, j], columns.model_rate[rows, j],
-        columns.qdd[rows, j]])
-
-
-def _own_columns(columns: Columns, rows: np.ndarray, j: int) -> np.ndarray:
-    """Return the columns of :data:`FRICTION`, shape (rows, 4)."""
-    qd = columns.qd[rows, j]
-    return np.stack([np.ones_like(qd), qd, columns.signs[rows, j], np.abs(qd)], axis=1)
+        columns.own[rows, j][:, own], of_model[:, :10 * bodies], of_model[:, -4:]])
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

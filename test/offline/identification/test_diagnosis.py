@@ -22,12 +22,11 @@ import numpy as np
 import pytest
 from recorded_robots import recorded, swings
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.offline.identification import bursts, cause_search
+from ros2_rnea.offline.identification import bursts
 from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.conclusions import Kind
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording
-from ros2_rnea.offline.identification.reduced_equations import TooShortError
 from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -107,18 +106,6 @@ def test_samples_at_rest_flagged_as_moving_are_no_error(arm):
     assert np.isfinite(diagnosis.noise).all()
 
 
-def test_a_joint_may_be_judged_only_without_the_delay(ur5, monkeypatch):
-    reduce_equations = cause_search.reduce_equations
-
-    def reduced(columns, measured, j):
-        if j == 0 and measured is columns.measured:
-            raise TooShortError(1.1)
-        return reduce_equations(columns, measured, j)
-
-    monkeypatch.setattr(cause_search, 'reduce_equations', reduced)
-    assert only(diagnosed(ur5, ur5, 1, delay=0.03), Kind.DELAY).improvements
-
-
 @for_seeds(60)
 def test_noise_that_is_correlated_in_time_is_no_evidence(arm, seed):
     rng = np.random.default_rng(seed)
@@ -158,18 +145,6 @@ def test_a_gain_of_all_joints_is_one_conclusion(robot, seed):
     found = only(diagnosed(robot, robot, seed, alter=lambda tau, qd: 1000.0 * tau), Kind.GAIN)
     assert found.subject == 'all joints'
     assert_close(quantities(found)['factor'], 1000.0)
-
-
-@for_seeds(3)
-def test_a_delay(ur5, seed):
-    found = only(diagnosed(ur5, ur5, seed, delay=0.03), Kind.DELAY)
-    assert_close(quantities(found)['delay'], 30.0)
-    assert 'later' in found.sentence
-
-
-def test_efforts_that_are_too_early(ur5):
-    found = only(diagnosed(ur5, ur5, 0, delay=-0.03), Kind.DELAY)
-    assert 'earlier' in found.sentence
 
 
 @for_seeds(3)
@@ -259,10 +234,10 @@ def test_several_causes_at_once(ur5, seed):
         tau[:, 2] *= -1.0
         return tau + qd + 2.0 * qd / np.sqrt(qd**2 + 1e-4)
 
-    diagnosis = diagnosed(ur5, truth, seed, alter=alter, delay=0.02)
+    diagnosis = diagnosed(ur5, truth, seed, alter=alter)
     kinds = [each.kind for each in diagnosis.conclusions]
     assert sorted(kind.name for kind in kinds) == [
-        'DELAY', *['FRICTION'] * ur5.nv, 'LOAD', 'SIGN']
+        *['FRICTION'] * ur5.nv, 'LOAD', 'SIGN']
     friction = next(each for each in diagnosis.conclusions
                     if each.subject == f'joint {ur5.joint_names[3]!r}')
     assert quantities(friction)['coulomb'].value == pytest.approx(2.0, abs=0.1)
@@ -480,16 +455,6 @@ def test_a_motion_without_a_push_has_none(arm, ur5, seed):
         truth = model.with_payload('tool', model.body_names[-1], PAYLOAD)
         assert diagnosed(model, truth, seed, alter=lambda tau, qd: (
             tau + 2.0 * qd + 3.0 * np.sign(qd) + 0.5 * np.sin(6.0 * qd))).bursts == ()
-
-
-def test_a_delay_beside_a_removed_one_is_no_conclusion(ur5):
-    rng = np.random.default_rng(12)
-    recording = recorded(ur5, swings(ur5, rng), rng, delay=0.03)
-    diagnosis = diagnose(compare([replace(recording, delay=0.015)], ur5))
-    assert diagnosis.conclusions == ()
-    assert [each for each in diagnosis.open_questions if re.fullmatch(
-        r'The efforts are recorded (29|30)\.\d* ± [\d.]+ ms later than .*, beside the 15\.0 ms '
-        'that the preparation has taken out: the delays of the joints differ, or .*', each)]
 
 
 def test_no_sign_is_judged_where_the_model_s_effort_is_small(ur5):

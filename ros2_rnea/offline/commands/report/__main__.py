@@ -87,8 +87,8 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
 Compare recorded efforts with those that the model needs for the recorded motion, and say what is
-wrong: efforts that are cut off, a turned sign, a factor, an offset, a delay, another direction of
-gravity, a load that the URDF lacks, a mass that cannot be true, friction.  Each conclusion has its
+wrong: efforts that are cut off, a turned sign, a factor, an offset, another direction of gravity,
+the zero of a joint, a load that the URDF lacks, a wrong mass, friction.  Each conclusion has its
 evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML that
 needs no network, JSON, and a picture of each joint.""",
         epilog=EXAMPLES + """

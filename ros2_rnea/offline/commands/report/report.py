@@ -21,11 +21,20 @@ from math import isfinite
 from typing import Any
 
 from ros2_rnea.offline.identification.comparison import compare, Comparison
-from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Estimate
+from ros2_rnea.offline.identification.conclusions import (
+    Conclusion,
+    Diagnosis,
+    Estimate,
+    Kind,
+)
 from ros2_rnea.offline.identification.diagnosis import diagnose
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.results import JointFriction
 from ros2_rnea.robots.robot import Robot
+
+
+OF_JOINTS = frozenset({Kind.FRICTION, Kind.OFFSET, Kind.ROTOR})
+"""What a description of masses cannot have: it belongs to a joint and its drive."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +70,28 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """Return a sentence for a report that concludes nothing."""
+        """Return the outcome in one line."""
+        diagnosis = self.diagnosis
         judged = [row.joint for row in self.rows() if isfinite(row.noise)]
-        if not self.diagnosis.open_questions:
-            return 'The recordings show nothing wrong with the model.'
-        if not judged:
+        wrong = [each for each in diagnosis.conclusions if each.kind not in OF_JOINTS]
+        lacking = dict.fromkeys(each.subject.removeprefix('joint ') for each in
+                                diagnosis.conclusions if each.kind in OF_JOINTS)
+        if not judged and not wrong:
             return 'Nothing can be concluded.'
-        return ('The recordings show nothing that is certain to be wrong with '
-                f'{", ".join(judged)}.')
+        if wrong:
+            told = dict.fromkeys(f'{each.kind.value} ({each.subject})' for each in wrong)
+            return f'Something is wrong: {", ".join(told)}.'
+        if not diagnosis.is_explained:
+            return ('Several numbers of the model are not true, or an effort or a position is not '
+                    'what the model takes it for: no single cause explains the difference.  '
+                    'Identify the model.')
+        if lacking:
+            return ('Nothing is wrong but friction, offset or rotor inertia of '
+                    f'{", ".join(lacking)}: identify them, or set them.')
+        if diagnosis.open_questions:
+            return ('The recordings show nothing that is certain to be wrong with '
+                    f'{", ".join(judged)}.')
+        return 'The recordings show nothing wrong with the model.'
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -109,9 +132,6 @@ def _notes(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[str]:
     if not any(robot.free_fall):
         yield ('The model has no gravity, so that no other direction of gravity was searched: '
                'say --gravity if there is one.')
-    if diagnosis.is_cut_short:
-        yield ('So much differs that the search for causes ended before it was complete: more '
-               'may be wrong than is said here.  Identify the model instead.')
     unjudged = [coordinate.label for coordinate, noise in zip(
         comparison.coordinates, diagnosis.noise) if not isfinite(noise)]
     if unjudged and len(unjudged) < len(comparison.coordinates):
@@ -155,6 +175,7 @@ def _report(report: Report) -> dict[str, Any]:
     return {
         'title': report.title,
         'robot': comparison.robot.name,
+        'verdict': report.verdict,
         'recordings': [recording_as_json(run.recording) for run in comparison.runs],
         'joints': [{
             'joint': row.joint, 'unit': row.unit,

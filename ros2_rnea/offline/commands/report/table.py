@@ -35,7 +35,8 @@ def report_table(report: Report) -> RenderableType:
         table.add_row(Text(row.joint), row.unit, number(row.measured), number(row.difference),
                       row.share, number(row.unexplained), number(row.noise))
     return Group(
-        Text(report.scope), *(Text(remark, style='dim') for remark in report.remarks),
+        Text(report.scope), Text(report.verdict, style='bold'),
+        *(Text(remark, style='dim') for remark in report.remarks),
         table, Text(
             'RMS of the measured effort, of its difference to the model, and of the residual '
             'after all conclusions have been applied, with friction and offset of each joint '
@@ -47,8 +48,6 @@ def _conclusions(report: Report) -> Iterator[RenderableType]:
     for count, conclusion in enumerate(report.diagnosis.conclusions, start=1):
         yield Text.assemble((f'{count}. ', 'bold'), (conclusion.sentence, 'bold'))
         yield Padding(Text(f'{evidence(conclusion)} {conclusion.advice}'), (0, 0, 0, 3))
-    if not report.diagnosis.conclusions:
-        yield Text(report.verdict)
     for question in report.diagnosis.open_questions:
         yield Text(f'Not known: {question}', style='dim')
     for note in report.notes:
