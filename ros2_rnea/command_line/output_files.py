@@ -15,8 +15,10 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+import json
 from pathlib import Path
 
 from ros2_rnea.errors import RneaError
@@ -24,6 +26,36 @@ from ros2_rnea.errors import RneaError
 
 class OutputError(RneaError):
     """A file cannot be written."""
+
+
+STANDARD_OUTPUT = Path('-')
+
+
+def json_path(text: str) -> Path:
+    """
+    Return where JSON goes, the type of ``--json``: a file, or the standard output for ``-``.
+
+    :raises ArgumentTypeError: where it is no name of such a file, but perhaps of one to be read.
+    """
+    path = Path(text)
+    if path != STANDARD_OUTPUT and path.suffix != '.json':
+        raise argparse.ArgumentTypeError(f'{text!r} needs to end in .json, or to be -')
+    return path
+
+
+def write_json(data: object, path: Path) -> None:
+    """
+    Write what JSON can hold.
+
+    :param path: that :func:`json_path` has returned.
+    :raises OutputError: where the file cannot be written.
+    """
+    text = json.dumps(data, indent=2)
+    if path == STANDARD_OUTPUT:
+        print(text)
+        return
+    with writing(path):
+        path.write_text(f'{text}\n', encoding='utf-8')
 
 
 @contextmanager

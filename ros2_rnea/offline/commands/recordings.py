@@ -33,7 +33,12 @@ from typing import NamedTuple
 
 from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
-from ros2_rnea.offline.commands.robot_options import finite_numbers, PAYLOAD, payload
+from ros2_rnea.offline.commands.robot_options import (
+    finite_numbers,
+    PAYLOAD,
+    payload,
+    PAYLOAD_NUMBERS,
+)
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
 from ros2_rnea.offline.identification.csv_recording import (
@@ -91,8 +96,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                         help='a bag or a text file with columns; several are used together')
     parser.add_argument('--payload', action='append', default=[], type=_payload,
                         metavar=f'[RECORDING=]{PAYLOAD}',
-                        help="what the robot carried: mass, centre in the link's frame [m], and "
-                             'inertia about the centre [kg m^2]; may be repeated')
+                        help=f'what the robot carried: {PAYLOAD_NUMBERS}')
     parser.add_argument('--from', dest='begin', type=float, default=0.0, metavar='S',
                         help='leave out what is before this time of each recording, whose begin '
                              'is 0')

@@ -110,4 +110,4 @@ def _too_heavy(moving: MovingJoints, pose: Array) -> str:
         if (efforts <= allowed.effort_limit).all() else
         'The motors cannot hold it there: correct the effort limit (--limits) or the masses '
         'of the URDF if they are wrong, or take a lighter payload')
-    return f'{" and ".join(said)}. {remedy}, or start where gravity takes less (--start)'
+    return f'{" and ".join(said)}. {remedy}, or start where gravity takes less (--assume)'

@@ -64,6 +64,12 @@ def test_the_exit_code_tells_the_worst(check, text, code):
     assert check(text)[0] == code
 
 
+def test_json_goes_into_a_file_beside_the_report(check, tmp_path):
+    plain = check(ARM)[1]
+    assert check(ARM, '--json', str(tmp_path / 'arm.json'))[1] == plain
+    assert json.loads((tmp_path / 'arm.json').read_text(encoding='utf-8'))['robot'] == 'arm'
+
+
 def test_a_link_may_be_declared_massless(check):
     assert check(UNDESCRIBED, '--massless', 'ghost')[0] == 0
 
@@ -167,7 +173,7 @@ def test_the_center_of_mass_is_that_of_the_robot_itself():
 
 def test_a_robot_without_mass_or_joints_is_reported():
     text = '<robot name="r"><link name="a"/></robot>'
-    assert 'r: 1 links, 0 independent joints' in report(figures_of(text))
+    assert 'r: 1 link, 0 independent joints' in report(figures_of(text))
 
 
 @pytest.mark.parametrize('path', [
@@ -201,7 +207,7 @@ def test_nothing_found_is_said_too():
 
 
 def test_json_has_everything(check):
-    code, out, _ = check(IMPOSSIBLE, '--json')
+    code, out, _ = check(IMPOSSIBLE, '--json', '-')
     data = json.loads(out)
     assert code == 1
     assert data['robot'] == 'arm'
@@ -218,12 +224,12 @@ def test_json_has_everything(check):
 
 def test_json_says_null_where_there_is_no_limit(check):
     text = ARM.replace('type="revolute"', 'type="continuous"')
-    assert 'Infinity' not in check(text, '--json')[1]
-    assert json.loads(check(text, '--json')[1])['joints'][0]['upper'] is None
+    assert 'Infinity' not in check(text, '--json', '-')[1]
+    assert json.loads(check(text, '--json', '-')[1])['joints'][0]['upper'] is None
 
 
 def test_json_says_who_follows_whom(check):
-    data = json.loads(check(ARM_WITH_GRIPPER, '--json')[1])
+    data = json.loads(check(ARM_WITH_GRIPPER, '--json', '-')[1])
     assert data['joints'][3]['mimic'] == {'joint': 'grip', 'multiplier': -1.0, 'offset': 0.1}
 
 
@@ -279,7 +285,7 @@ def test_the_help_teaches():
         assert words in result.stdout
 
 
-@pytest.mark.parametrize('arguments', [(), ('--json',)])
+@pytest.mark.parametrize('arguments', [(), ('--json', '-')])
 def test_without_a_file_the_usage_is_shown(arguments):
     result = run_module(*arguments)
     assert (result.returncode, result.stdout) == (2, '')

@@ -32,7 +32,7 @@ from small_robots import ARM
 
 @pytest.mark.parametrize('arguments', [
     ['ros2_rnea.offline.commands.check_model', 'arm.urdf'],
-    ['ros2_rnea.offline.commands.check_model', '--json', 'arm.urdf'],
+    ['ros2_rnea.offline.commands.check_model', '--json', '-', 'arm.urdf'],
     ['ros2_rnea.offline.commands.fill_efforts', 'swing.csv', '--urdf', 'arm.urdf', '--dry-run']])
 def test_nobody_complains_when_the_reader_is_gone(tmp_path: Path, arguments: list[str]):
     pytest.importorskip('rich')

@@ -115,7 +115,7 @@ def test_without_geometry_it_is_said_that_collisions_are_not_checked(excite):
 
 def test_motors_too_weak_at_the_start_are_named(excite):
     code, out, err = excite(
-        '--payload', 'tool:30:0,0,0', '--start', 'shoulder=1.5', 'elbow=0')
+        '--payload', 'tool:30:0,0,0', '--assume', 'shoulder=1.5,elbow=0')
     assert (code, out) == (2, '')
     assert 'the pose to start from is not possible: gravity takes 17' in err
     assert "'shoulder' (limit 100 Nm, of which the margin leaves 70 Nm) and gravity" in err
@@ -352,9 +352,9 @@ def test_a_gripper_is_left_at_rest_unless_it_is_named(excite):
     assert limit in urdf
     code, out, err = excite(urdf=urdf)
     assert code == 0, err
-    assert 'a hand or gripper do not move, and are assumed at grip=0.01: --start says' in out
+    assert 'a hand or gripper do not move, and are assumed at grip=0.01: --assume says' in out
     assert read_trajectory(Path('excite.yaml')).plan.joint_names == ['shoulder', 'elbow']
-    code, out, _ = excite('--start', 'grip=0.04', urdf=urdf)
+    code, out, _ = excite('--assume', 'grip=0.04', urdf=urdf)
     assert code == 0 and 'gripper' not in out
     code, _, _ = excite('--joints', 'shoulder', 'elbow', 'grip', urdf=urdf)
     assert code == 0
@@ -364,7 +364,7 @@ def test_a_gripper_is_left_at_rest_unless_it_is_named(excite):
 def test_all_positions_that_are_missing_are_asked_for_at_once(excite):
     code, _, err = excite('--joints', 'elbow', urdf=ARM_WITH_GRIPPER)
     assert code == 2
-    assert ("joints 'shoulder', 'grip' do not move, and their positions are not known: --start "
+    assert ("joints 'shoulder', 'grip' do not move, and their positions are not known: --assume "
             'shoulder=POSITION grip=POSITION') in err
 
 
@@ -413,8 +413,8 @@ def test_what_a_small_motion_does_not_tell_is_not_among_what_is_identified(excit
 @pytest.mark.parametrize('options, words', [
     (('--joints', 'elbwo'), "did you mean 'elbow'"),
     (('--joints', 'elbow'), "joint 'shoulder' does not move, and its position is not known"),
-    (('--start', 'elbow=0.1'), 'but not shoulder'),
-    (('--start', 'shoulder=0,1', 'elbow=0'), "gives 'shoulder' 2 positions"),
+    (('--assume', 'elbow=0.1'), 'but not shoulder'),
+    (('--assume', 'shoulder=0,1,elbow=0'), "gives 'shoulder' 2 positions"),
     (('--noise', 'wrist=1'), 'none of the joints that move'),
     (('--for', 'everything'), 'cannot be identified'),
     (('--harmonics', '1'), '1 harmonics are asked for'),
@@ -448,7 +448,7 @@ NO_PAYLOAD = 'has 1e+300; it needs kg, m and kg m^2'
 
 
 @pytest.mark.parametrize('options, words', [
-    (('--start', 'elbow'), 'needs to be'), (('--noise', '-1'), 'needs to be'),
+    (('--assume', 'elbow'), 'needs to be'), (('--noise', '-1'), 'needs to be'),
     (('--payload', 'tool'), 'needs to be'), (('--floor', 'low'), 'needs to be'),
     (('--period', '0'), 'needs to be'), (('--payload', 'tool:1e300'), NO_PAYLOAD),
     (('--payload', 'tool:1:1e300,0,0'), NO_PAYLOAD),
@@ -457,6 +457,14 @@ def test_options_of_another_form_are_refused(excite, options, words, capsys):
     with pytest.raises(SystemExit):
         excite(*options)
     assert words in ' '.join(capsys.readouterr().err.split())
+
+
+def test_lists_stand_between_commas(excite):
+    code, _, err = excite('--for', 'inertia,friction', '--joints', 'shoulder,elbow',
+                          '--noise', 'shoulder=0.3,elbow=0.2', '--dry-run')
+    assert code == 0, err
+    code, _, err = excite('--start', 'elbow=0.1')  # the former name, for one release
+    assert code == 2 and '--assume names some of the joints' in err
 
 
 def test_the_time_limit_ends_the_search(excite):

@@ -80,7 +80,7 @@ def test_a_trajectory_has_the_names_that_were_given():
         assert line.isprintable()
 
 
-@pytest.mark.parametrize('options', [[], ['--json']])
+@pytest.mark.parametrize('options', [[], ['--json', '-']])
 def test_a_report_of_a_model_is_printable(tmp_path, capsys, options):
     file = tmp_path / 'arm.urdf'
     hostile = 'lower&#10;&#x85;&#x9b;31m&#x2028;'

@@ -95,9 +95,15 @@ def test_pictures_have_the_format_that_is_asked_for(call):
 
 
 def test_a_dry_run_writes_nothing_and_prints_json(call):
-    code, out, _ = call('--dry-run', '--json')
+    code, out, _ = call('--dry-run', '--json', '-')
     assert code == 1 and not Path('report').exists()
     assert json.loads(out)['reports'][0]['robot'] == 'arm'
+
+
+def test_json_goes_into_a_file_beside_the_table(call):
+    _, out, _ = call('--dry-run', '--json', 'all.json')
+    assert out == call('--dry-run')[1]
+    assert json.loads(Path('all.json').read_text(encoding='utf-8'))['reports']
 
 
 def test_what_cannot_be_used_is_named(call):

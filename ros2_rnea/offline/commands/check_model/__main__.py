@@ -18,11 +18,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-import json
+from pathlib import Path
 import sys
 from typing import Any
 
 from ros2_rnea.command_line.command import command
+from ros2_rnea.command_line.output_files import json_path, STANDARD_OUTPUT, write_json
 from ros2_rnea.errors import DescriptionError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.audit import examine, Finding, refusal, Severity
@@ -59,22 +60,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description = parse_urdf(text)
     except DescriptionError:
         findings = refusal(text)
-        _print({'robot': None, 'findings': findings_as_json(findings)} if options.json else
-               '\n'.join(['not the description of one robot', '', *findings_report(findings)]),
-               findings)
+        _show('\n'.join(['not the description of one robot', '', *findings_report(findings)]),
+              {'robot': None, 'findings': findings_as_json(findings)}, findings, options.json)
         return ExitCode.NOT_A_ROBOT
     figures = Figures(examine(description, text, options.massless))
     findings = figures.examination.findings
-    _print(as_json(figures) if options.json else report(figures), findings)
+    _show(report(figures), as_json(figures), findings, options.json)
     worst = max((finding.severity for finding in findings), default=Severity.NOTE)
     return ExitCode.FINDINGS if worst > Severity.NOTE else ExitCode.GOOD
 
 
-def _print(content: dict[str, Any] | str, findings: Iterable[Finding]) -> None:
-    if isinstance(content, str):
-        print(f'{content}\n\n{verdict(findings)}')
-    else:
-        print(json.dumps(content, indent=2))
+def _show(text: str, data: dict[str, Any], findings: Iterable[Finding], path: Path | None) -> None:
+    """Print the text and the verdict, and write the data where a path is given."""
+    if path is not None:
+        write_json(data, path)
+    if path != STANDARD_OUTPUT:
+        print(f'{text}\n\n{verdict(findings)}')
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -95,7 +96,7 @@ exit codes:  0 only notes; 1 other findings; 2 no description of one robot, with
 examples:
   ros2_rnea check_model panda.urdf
   ros2_rnea check_model ur.urdf.xacro ur_type:=ur5e name:=ur
-  ros2_rnea check_model robot.urdf --json | jq '.findings[] | select(.severity != "note")'""")
+  ros2_rnea check_model robot.urdf --json - | jq '.findings[] | select(.severity != "note")'""")
     parser.add_argument('file', nargs='?',
                         help='a URDF file; a xacro file, if xacro is installed; or - for the '
                              'standard input')
@@ -103,7 +104,8 @@ examples:
     parser.add_argument('--massless', action='append', default=[], metavar='LINK',
                         help='a link that may move without <inertial>, as in the parameter '
                              'massless_links of the node; may be repeated')
-    parser.add_argument('--json', action='store_true', help='print the report as JSON')
+    parser.add_argument('--json', type=json_path, metavar='FILE',
+                        help='write the report as JSON, too; -: to the standard output, alone')
     return parser
 
 

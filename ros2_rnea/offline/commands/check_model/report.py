@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import isfinite
 
-from ros2_rnea.errors import printable
+from ros2_rnea.errors import counted, printable
 from ros2_rnea.model.description import JOINT_DYNAMICS, JointDescription
 from ros2_rnea.offline.audit import Finding, Severity
 from ros2_rnea.offline.commands.check_model.figures import Figures
@@ -50,7 +50,8 @@ def _counts(figures: Figures) -> str:
     robot = figures.examination.robot
     fixed = sum(
         not joint.type.moves for joint in figures.examination.description.joints)
-    return (f'{len(figures.links)} links, {len(robot.joint_names)} independent joints, '
+    return (f'{counted(len(figures.links), "link")}, '
+            f'{counted(len(robot.joint_names), "independent joint")}, '
             f'{len(robot.tree.mimics)} mimic, {fixed} fixed')
 
 

@@ -44,11 +44,15 @@ from ros2_rnea.offline.commands.fill_efforts.found import FileError
 from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
 from ros2_rnea.offline.commands.robot_options import (
     add_robot_options,
+    ASSUMED,
+    assumed,
     finite_numbers,
-    joint_position,
+    names,
     PAYLOAD,
+    PAYLOAD_NUMBERS,
     payload_of,
     robot_of,
+    with_payloads,
 )
 from ros2_rnea.robots.arguments import Array
 from ros2_rnea.robots.joint_index_map import (
@@ -106,11 +110,9 @@ def _searched(wanted: Wanted, options: argparse.Namespace) -> Plan:
 def _wanted(options: argparse.Namespace) -> Wanted:
     """Return what the options ask for, checked against the robot."""
     urdf = read_source(options.urdf, options.mappings)
-    robot = robot_of(urdf, options)
-    for number, (link, inertial) in enumerate(options.payload):
-        robot = robot.with_payload(f'payload {number}', link, inertial)
+    robot = with_payloads(robot_of(urdf, options), options.payload)
     limits = read_limits(options.limits, robot)
-    start = dict(options.start)
+    start = options.assume
     hand = () if options.joints else tuple(
         name for name in hand_joints(robot) if name not in start)
     joints = tuple(options.joints or (
@@ -141,7 +143,7 @@ def _posture(
     q = robot.neutral()
     for name in given:
         if name not in robot.joint_names:
-            check_joint_names(robot, [name], '--start')
+            check_joint_names(robot, [name], '--assume')
     missing = [name for name in robot.joint_names if name not in (*given, *joints)]
     if missing:
         names = ', '.join(map(repr, missing))
@@ -149,7 +151,7 @@ def _posture(
             (f'joint {names} does not move, and its position is not known: '
              if len(missing) == 1 else
              f'joints {names} do not move, and their positions are not known: ')
-            + f'--start {" ".join(f"{name}=POSITION" for name in missing)}')
+            + f'--assume {",".join(f"{name}=POSITION" for name in missing)}')
     for name, values in given.items():
         body = joint_body(robot, name)
         if values is None:
@@ -157,7 +159,7 @@ def _posture(
             continue
         if len(values) != body.type.nq:
             raise ArgumentError(
-                f'--start gives {name!r} {len(values)} positions; it needs {body.type.nq}')
+                f'--assume gives {name!r} {len(values)} positions; it needs {body.type.nq}')
         q[body.q_slice] = values
     return q
 
@@ -169,7 +171,7 @@ def _start(joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array 
         return None
     if missing:
         raise ArgumentError(
-            f'--start names some of the joints that move, but not {", ".join(missing)}: name '
+            f'--assume names some of the joints that move, but not {", ".join(missing)}: name '
             'all of them for the pose to start from, or none, and it is chosen')
     return np.array([given[name][0] for name in joints])
 
@@ -218,6 +220,10 @@ def _point_rate(options: argparse.Namespace) -> float:
 
 
 # ---- the command line ---------------------------------------------------------------------------
+
+
+def _joint_noises(text: str) -> list[tuple[str, float]]:
+    return list(map(_joint_noise, text.split(',')))
 
 
 def _joint_noise(text: str) -> tuple[str, float]:
@@ -269,13 +275,13 @@ starts.  The same options and seed give the same path, unless --time-limit ends 
 exit codes:  0 a motion is found; 2 none, with the reason
 examples:
   ros2_rnea excite --urdf panda.urdf --scale 0.2
-  ros2_rnea excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia friction --floor -0.8
+  ros2_rnea excite --urdf ur.urdf.xacro ur_type:=ur5e name:=ur --for inertia,friction --floor -0.8
   ros2_rnea excite --urdf panda.urdf --for payload:panda_hand --payload panda_hand:1.5:0,0,0.1""")
     parser.add_argument('mappings', nargs='*', metavar='NAME:=VALUE', help='arguments for xacro')
-    parser.add_argument('--for', dest='kinds', nargs='+', metavar='WHAT',
-                        default=['inertia', 'friction'],
+    parser.add_argument('--for', dest='kinds', type=names, metavar='WHAT,...',
+                        default=('inertia', 'friction'),
                         help='what shall be identified: inertia (of all moving bodies), friction, '
-                             'rotor, payload:LINK (default: inertia friction)')
+                             'rotor, payload:LINK (default: inertia,friction)')
     _add_more_about_the_robot(parser.add_argument_group('the robot'))
     _add_motion_options(parser.add_argument_group('the motion'))
     _add_collision_options(parser.add_argument_group('collisions'))
@@ -289,17 +295,16 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--limits', type=Path, metavar='FILE',
                        help='limits that are used instead of those of the URDF, and those that it '
                             'lacks: a joint_limits.yaml of MoveIt, also with acceleration')
-    group.add_argument('--joints', nargs='+', metavar='JOINT',
+    group.add_argument('--joints', type=names, metavar='JOINT,...',
                        help='the joints of the controller, in its order (default: all that have '
-                            'one coordinate, but those of hands and grippers)')
-    group.add_argument('--start', nargs='+', type=joint_position, default=(),
-                       metavar='JOINT=POSITION',
+                             'one coordinate, but those of hands and grippers)')
+    group.add_argument('--assume', type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')
+    group.add_argument('--start', dest='assume', type=assumed, help=argparse.SUPPRESS)  # former
     group.add_argument('--payload', action='append', type=payload_of, default=[],
                        metavar=PAYLOAD,
-                       help='what the arm carries in addition to the URDF: mass, its centre in '
-                            "the link's frame, and inertia about the centre [kg, m, kg m^2]; of "
+                       help=f'what the arm carries in addition to the URDF: {PAYLOAD_NUMBERS}; of '
                             'an unknown one, the largest that it may be, because the efforts are '
                             'held within their limits with it')
 
@@ -332,7 +337,7 @@ def _add_collision_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--meshes', nargs='+', type=Path, default=(), metavar='FOLDER',
                        help='where packages with meshes are, besides those of the environment '
                             'and the folders above the URDF')
-    group.add_argument('--ignore-collision-of', nargs='+', default=(), metavar='LINK',
+    group.add_argument('--ignore-collision-of', type=names, default=(), metavar='LINK,...',
                        help='leave out the collision geometry of these links, whose meshes '
                             'cannot be read; nothing then keeps them clear')
     group.add_argument('--no-collision-check', action='store_true',
@@ -340,8 +345,8 @@ def _add_collision_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_search_options(group: argparse._ArgumentGroup) -> None:
-    group.add_argument('--noise', nargs='+', type=_joint_noise, default=(),
-                       metavar='[JOINT=]NOISE',
+    group.add_argument('--noise', type=_joint_noises, default=(),
+                       metavar='[JOINT=]NOISE,...',
                        help='standard deviation of the measured efforts, of all joints or by '
                             'joint [Nm or N] (default: 1 %% of each limit)')
     group.add_argument('--rate', type=_positive, default=100.0, metavar='HZ',

@@ -139,7 +139,7 @@ def warnings(plan: Plan) -> Iterator[str]:
             yield 'There is no floor (--floor none).'
     if plan.wanted.hand:
         places = ', '.join(f'{name}={place:g}' for name, place in plan.wanted.hand.items())
-        yield (f'Joints of a hand or gripper do not move, and are assumed at {places}: --start '
+        yield (f'Joints of a hand or gripper do not move, and are assumed at {places}: --assume '
                'says where they are, and --joints which joints move.')
     start = ', '.join(f'{joint}={position:.4f}' for joint, position in zip(
         plan.excitation.joints, plan.excitation.motion.start))

@@ -95,14 +95,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _with_all_joints(robot: Robot, found: Found, options: argparse.Namespace) -> Found:
     """Add the joints of the controller that the trajectory omits, at rest where they start."""
     known = [*robot.joint_names, *robot.tree.mimics, *found.plan.joint_names]
-    for option, names in (('--controller-joints', options.controller_joints),
-                          ('--assume', options.assume)):
-        for name in names:
+    for option, said in (('--controller-joints', options.controller_joints),
+                         ('--assume', options.assume)):
+        for name in said:
             hint = did_you_mean(name, known)
             if name not in known and (hint or option == '--assume'):
                 raise FileError(
                     f'{option} names {name!r}, which {robot.name!r} does not have{hint}')
-        known += names  # of which --assume may give the positions
+        known += said  # of which --assume may give the positions
     positions = {**found.start.positions, **options.assume}
     omitted = [name for name in options.controller_joints if name not in found.plan.joint_names]
     for name in omitted:

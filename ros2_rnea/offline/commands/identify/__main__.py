@@ -244,7 +244,7 @@ examples:
     group.add_argument('--anyway', action='store_true',
                        help='identify from efforts that are refused, too; the reason then stands '
                             'at the top of each file')
-    group.add_argument('--out', type=Path, default=Path('identified'), metavar='DIR',
+    group.add_argument('--out', type=Path, default=Path('identified'), metavar='FOLDER',
                        help='folder of the files (default identified, in the current folder)')
     return parser
 

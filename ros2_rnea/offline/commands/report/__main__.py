@@ -18,12 +18,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from enum import IntEnum
-import json
 from pathlib import Path
 import sys
 
 
 from ros2_rnea.command_line.command import command
+from ros2_rnea.command_line.output_files import json_path, STANDARD_OUTPUT, write_json
 from ros2_rnea.command_line.terminal import PrintableConsole, say_written
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.recordings import (
@@ -59,9 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = _report(options)
     if not options.dry_run:
         write_report([report], options.out, options.format)
-    if options.json:
-        print(json.dumps(as_json([report]), indent=2))
-    else:
+    if options.json is not None:
+        write_json(as_json([report]), options.json)
+    if options.json != STANDARD_OUTPUT:
         console = PrintableConsole(highlight=False)
         console.print(report_table(report))
         if not options.dry_run:
@@ -113,7 +113,9 @@ examples:
                               'the current folder)')
     results.add_argument('--format', choices=('svg', 'png', 'pdf'), default='svg',
                          help='of the pictures (default svg)')
-    results.add_argument('--json', action='store_true', help='print JSON instead of the table')
+    results.add_argument('--json', type=json_path, metavar='FILE',
+                         help='write JSON to this file, too; -: to the standard output, without '
+                              'the table')
     results.add_argument('--dry-run', action='store_true', help='write no files')
     return parser
 
