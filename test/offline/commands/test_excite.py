@@ -356,7 +356,7 @@ def test_a_gripper_is_left_at_rest_unless_it_is_named(excite):
     assert read_trajectory(Path('excite.yaml')).plan.joint_names == ['shoulder', 'elbow']
     code, out, _ = excite('--assume', 'grip=0.04', urdf=urdf)
     assert code == 0 and 'gripper' not in out
-    code, _, _ = excite('--joints', 'shoulder', 'elbow', 'grip', urdf=urdf)
+    code, _, _ = excite('--joints', 'shoulder,elbow,grip', urdf=urdf)
     assert code == 0
     assert read_trajectory(Path('excite.yaml')).plan.joint_names == ['shoulder', 'elbow', 'grip']
 
@@ -365,7 +365,7 @@ def test_all_positions_that_are_missing_are_asked_for_at_once(excite):
     code, _, err = excite('--joints', 'elbow', urdf=ARM_WITH_GRIPPER)
     assert code == 2
     assert ("joints 'shoulder', 'grip' do not move, and their positions are not known: --assume "
-            'shoulder=POSITION grip=POSITION') in err
+            'shoulder=POSITION,grip=POSITION') in err
 
 
 def chain(*names: str, base: str = 'base') -> list[str]:
