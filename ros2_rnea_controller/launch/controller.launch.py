@@ -21,7 +21,12 @@ with your joints.  The node of ros2_rnea, which this starts too, gives the contr
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
@@ -42,10 +47,12 @@ def generate_launch_description() -> LaunchDescription:
             description='parameters of the controllers; empty: those of the configuration'),
         DeclareLaunchArgument(
             'node_params_file', description='parameters of the node, with its joints'),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(
-                [FindPackageShare('ros2_rnea'), '/launch/inverse_dynamics.launch.py']),
-            launch_arguments={'params_file': LaunchConfiguration('node_params_file')}.items()),
+        GroupAction([  # else its params_file would be that of the controllers, too
+            IncludeLaunchDescription(
+                PythonLaunchDescriptionSource(
+                    [FindPackageShare('ros2_rnea'), '/launch/inverse_dynamics.launch.py']),
+                launch_arguments={'params_file': LaunchConfiguration('node_params_file')}.items()),
+        ]),
         OpaqueFunction(function=_controllers)])
 
 

@@ -35,6 +35,7 @@ COMMON = {
     'joint_trajectory', 'controller_state', 'wrench', 'imu', 'commands', 'use_sim_time',
     'log_level', 'managed', 'autostart', 'respawn', 'urdf'}
 OWN_NAME = '~/commands'
+CONTROLLER = Path('..', 'ros2_rnea_controller', 'launch', 'controller.launch.py')
 JTC = 'joint_trajectory_controller'
 
 
@@ -126,6 +127,25 @@ def test_a_configuration_brings_its_parameters_and_topics(name, differing):
     topics = started.topics()
     assert {topic: to for topic, to in topics.items() if topic != to or topic == OWN_NAME} == (
         differing)
+
+
+@pytest.mark.parametrize('configuration', [
+    'gravity_compensation', 'jtc_feedforward', 'jtc_computed_torque', 'jtc_effort'])
+def test_a_controller_is_spawned_with_those_that_its_configuration_has(
+        configuration, tmp_path, monkeypatch):
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'ros2_rnea').touch()
+    (tmp_path / 'share' / 'ros2_rnea').symlink_to(ROOT)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    started = Started(CONTROLLER, configuration=configuration, node_params_file='of_mine.yaml')
+    assert [node.node_executable for node in started.nodes] == [
+        'inverse_dynamics_node', 'spawner']
+    *names, option, file, group, _ = started.words()  # the last is --ros-args
+    assert (option, group) == ('--param-file', '--activate-as-group')
+    manager, *controllers = yaml.safe_load(Path(file).read_text(encoding='utf-8'))
+    assert manager == 'controller_manager'
+    assert {*names} == {'joint_state_broadcaster', *controllers}
 
 
 def test_the_demo_starts_ros2_control_over_mock_hardware():
