@@ -119,6 +119,7 @@ void ModelSource::use(std::shared_ptr<const Model> model) {
   checksum_ = model->checksum();
   values_.assign(model->parameters(), model->parameters() + model->parameter_count());
   positions_ = std::move(positions);
+  waiting_.clear();
   accepted_.writeFromNonRT({number_, values_});
   forget_refusal();
 }
@@ -158,17 +159,40 @@ void ModelSource::take_early() {
 }
 
 void ModelSource::take(const std::vector<double>& values) {
-  if (values == values_) return;
-  std::vector<double> q;
-  for (const auto& each : *positions_) q.push_back(each.load(std::memory_order_relaxed));
-  const bool is_known =
-      std::all_of(q.begin(), q.end(), [](double each) { return std::isfinite(each); });
-  const std::string reason =
-      candidate_.check->reason_to_refuse(values, values_, is_known ? q.data() : nullptr);
-  if (!reason.empty()) return refuse("parameters", reason);
+  waiting_.clear();
+  if (values == values_) return forget_refusal();
+  const std::vector<double> q = positions();
+  const std::string reason = candidate_.check->reason_to_refuse(
+      values, values_, q.empty() ? nullptr : q.data());
+  if (reason.empty()) return accept(values);
+  waiting_ = values;
+  refuse("parameters", reason);
+}
+
+void ModelSource::judge_again() {
+  gate_.key()([this] {
+    const std::vector<double> q = positions();
+    if (waiting_.empty() || q.empty() ||
+        !candidate_.check->reason_to_refuse(waiting_, values_, q.data()).empty())
+      return;
+    accept(waiting_);
+    waiting_.clear();
+  });
+}
+
+void ModelSource::accept(const std::vector<double>& values) {
   values_ = values;
   accepted_.writeFromNonRT({++number_, values_});
   forget_refusal();
+}
+
+/// Returns the measured positions; none where they are not known.
+std::vector<double> ModelSource::positions() const {
+  std::vector<double> q;
+  for (const auto& each : *positions_) q.push_back(each.load(std::memory_order_relaxed));
+  const bool are_known =
+      std::all_of(q.begin(), q.end(), [](double each) { return std::isfinite(each); });
+  return are_known ? q : std::vector<double>();
 }
 
 void ModelSource::refuse(const std::string& what, const std::string& reason) {

@@ -73,6 +73,10 @@ class ModelSource {
   /// Says that nothing measures any more; before set_in_use(false).
   void forget_positions();
 
+  /// Judges parameters again that were refused at another position of the arm, and takes them
+  /// where they can be used now; to be called now and then, by a thread that nothing waits for.
+  void judge_again();
+
   /// Why the last model or parameters were refused; empty: they were not.
   std::string refusal();
 
@@ -89,6 +93,8 @@ class ModelSource {
   void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
   void take(const std::vector<double>& values);
   void take_early();
+  void accept(const std::vector<double>& values);
+  std::vector<double> positions() const;
   void refuse(const std::string& what, const std::string& reason);
   void forget_refusal();
 
@@ -103,6 +109,7 @@ class ModelSource {
   // Of the callbacks, of which one runs at a time.
   uint32_t checksum_ = 0;  // of the message whose model it is
   std::vector<double> values_;
+  std::vector<double> waiting_;  // the newest parameters, which were refused; empty: values_ are
   ros2_rnea_interfaces::msg::ModelParameters early_;  // which came before their model
 
   realtime_tools::RealtimeBuffer<ModelParameters> accepted_;

@@ -53,6 +53,7 @@ void StatusReport::report() {
   const bool is_active = status_.is_active;
   if (is_active != was_active_) report_joints(is_active);
   was_active_ = is_active;
+  source_.judge_again();
   report_state(is_active);
 }
 

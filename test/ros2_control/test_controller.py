@@ -22,6 +22,7 @@ import itertools
 import os
 import signal
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Inertia, Vector3
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from repository import ROOT
 import ros2_control_rig
 from ros2_control_rig import description, JOINTS, JTC, REST, Rig, START, STATES, trajectory
 from ros2_rnea import Robot
+from ros2_rnea.export.model_file import checksum_of, decoded
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.node.topics.qos import LATCHED
@@ -201,6 +203,42 @@ def test_messages_that_come_while_it_is_configured_again_do_no_harm(start, tmp_p
     rig.peer.create_timer(1e-4, lambda: publisher.publish(next(coming)))
     for _ in range(300):
         assert rig.configure(CONTROLLER)
+
+
+def test_parameters_refused_at_one_position_are_taken_at_another(start, tmp_path):
+    rig = start('jtc_feedforward', model=False, model_timeout=60.0,
+                effort_limits=[80.0, 80.0, 80.0, 50.0, 80.0, 80.0, 80.0])
+    (tmp_path / 'described.urdf').write_text(description(tmp_path), encoding='utf-8')
+    assert not export([str(tmp_path / 'described.urdf'), '--out', str(tmp_path / 'model.rnea')])
+    file = (tmp_path / 'model.rnea').read_bytes()
+    models = rig.peer.create_publisher(Model, MODEL, LATCHED)
+    models.publish(Model(file=array('B', file)))
+    parameters = rig.peer.create_publisher(ModelParameters, f'{MODEL}_parameters', LATCHED)
+    told = []
+    rig.peer.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda message: told.extend(
+            each.message for each in message.status if each.name.startswith(CONTROLLER)), 100)
+
+    def give(factor):  # gravity is the first of the parameters
+        values = np.array(decoded(file).values)
+        values[:3] *= factor
+        parameters.publish(ModelParameters(model=checksum_of(file), values=values))
+
+    rig.spawn(STATES)
+    rig.spawn(CONTROLLER, JTC)
+    states = rig.joint_states()
+    give(2.5)
+    rig.until(lambda: told and "joint 'joint4' would need" in told[-1])
+    give(1.0)
+    rig.until(lambda: told[-1] == 'TRACKING')
+    give(2.5)
+    rig.until(lambda: "joint 'joint4' would need" in told[-1])
+    rig.until(lambda: effort(states[-1]) == pytest.approx(ROBOT.gravity(START), abs=0.1))
+    easier = np.array(START) + (0.0, 0.3, 0.0, -0.8, 0.0, 0.0, 0.0)
+    rig.send(trajectory((0.0, START, REST, REST), (1.0, easier, REST, REST)))
+    rig.until(lambda: told[-1] == 'TRACKING')
+    heavier = ROBOT.with_gravity([0.0, 0.0, -2.5 * 9.81])
+    rig.until(lambda: effort(states[-1]) == pytest.approx(heavier.gravity(easier), abs=0.1))
 
 
 def test_efforts_go_on_when_the_node_is_killed(start):
