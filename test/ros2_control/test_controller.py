@@ -82,7 +82,11 @@ def start(tmp_path):
 
 def gravity(state, robot=ROBOT):
     """Return the effort that holds the positions of a joint state, in the order of JOINTS."""
-    return robot.gravity([state.position[state.name.index(joint)] for joint in JOINTS])
+    return robot.gravity(position(state))
+
+
+def position(state):
+    return np.array([state.position[state.name.index(joint)] for joint in JOINTS])
 
 
 def effort(state):
@@ -268,3 +272,34 @@ def test_an_arm_that_is_disabled_rests_and_follows_again_when_it_is_enabled(star
     rig.until(lambda: len(states) > count + 1000)
     assert states[-1].position == pytest.approx(states[-100].position, abs=0.01)
     assert rig.call(SetBool, f'{CONTROLLER}/enable', data=True).success
+    rig.send(trajectory((2.0, OTHER, REST, REST)))
+    rig.until(lambda: position(states[-1]) == pytest.approx(OTHER, abs=0.05))
+
+
+def deactivate_in_motion(rig):
+    """Return the joint states until some time after a deactivation of an arm in motion."""
+    rig.spawn(STATES)
+    rig.spawn(CONTROLLER, JTC)
+    states = rig.joint_states()
+    rig.send(trajectory((2.0, OTHER, REST, REST)))
+    rig.until(lambda: abs(position(states[-1])[1] - START[1]) > 0.2)
+    assert not is_held(states, tolerance=0.2)
+    rig.switch(off=[JTC, CONTROLLER])
+    count = len(states)
+    rig.until(lambda: len(states) > count + 100)
+    return states
+
+
+def test_a_deactivation_in_motion_leaves_gravity(start):
+    states = deactivate_in_motion(start('jtc_feedforward'))
+    efforts = np.array([effort(state) for state in states])
+    last = np.flatnonzero((efforts != efforts[-1]).any(axis=1))[-1]  # of the controller in motion
+    assert efforts[-1] == pytest.approx(gravity(states[last]), abs=0.1)
+
+
+@pytest.mark.skipif(not ros2_control_rig.has_plugin(MOVING_ARM),
+                    reason='mock hardware has no velocities')
+def test_a_deactivation_in_motion_is_reported(start, tmp_path):
+    deactivate_in_motion(start('jtc_computed_torque'))
+    assert 'deactivated while a joint moves' in (tmp_path / 'manager.log').read_text(
+        encoding='utf-8')
