@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Start the controllers of one configuration, in a controller manager that runs already.
+Start the controllers of one configuration beside a joint_state_broadcaster that runs already.
 
 ``configuration`` names a file of this package's folder ``config``; ``params_file`` is a copy of it
 with your joints.  The node of ros2_rnea, which this starts too, gives the controller its model.
@@ -60,7 +60,7 @@ def _controllers(context: LaunchContext) -> list[Node]:
     configuration = LaunchConfiguration('configuration').perform(context)
     file = (LaunchConfiguration('params_file').perform(context)
             or str(CONFIG / f'{configuration}.yaml'))
-    names = ['joint_state_broadcaster', 'inverse_dynamics_controller']
+    names = ['inverse_dynamics_controller']
     if configuration.startswith('jtc'):
         names.append('joint_trajectory_controller')
     return [Node(

@@ -40,6 +40,7 @@ from ros2_rnea.tools.models import seven_dof_arm
 from ros2_rnea_interfaces.msg import Model, ModelParameters
 from ros2_rnea_interfaces.srv import SetPayload
 from std_srvs.srv import SetBool
+import yaml
 
 CONTROLLER = 'inverse_dynamics_controller'
 MOVING_ARM = 'sim_arm_hw'  # hardware that moves by its efforts, which mock hardware does not
@@ -129,6 +130,31 @@ def test_a_goal_of_the_trajectory_controller_is_followed(start, configuration):
     rig.until(lambda: list(rig.states[-1].reference.positions) == pytest.approx(OTHER))
     error = max(np.abs(state.error.positions).max() for state in rig.states)
     assert error < 0.05
+
+
+@pytest.mark.parametrize('configuration, controllers', [
+    ('gravity_compensation', [CONTROLLER]), ('jtc_feedforward', [CONTROLLER, JTC])])
+def test_a_configuration_has_all_that_the_spawner_needs(tmp_path, configuration, controllers):
+    described = tmp_path / 'described.urdf'
+    described.write_text(description(tmp_path), encoding='utf-8')
+    assert not export([str(described), '--out', str(tmp_path / 'model.rnea')])
+    file = ROOT / 'ros2_rnea_controller' / 'config' / f'{configuration}.yaml'
+    of_mine = yaml.safe_load(file.read_text(encoding='utf-8'))
+    manager = of_mine.pop('controller_manager')['ros__parameters']
+    of_mine[CONTROLLER]['ros__parameters']['model_file'] = str(tmp_path / 'model.rnea')
+    (tmp_path / 'of_mine.yaml').write_text(yaml.safe_dump(of_mine), encoding='utf-8')
+    (tmp_path / 'manager.yaml').write_text(yaml.safe_dump({'controller_manager': {
+        'ros__parameters': {name: manager[name] for name in ('update_rate', STATES)}}}))
+    rig = Rig(tmp_path, tmp_path / 'manager.yaml', described=described.read_text(encoding='utf-8'))
+    try:
+        rig.spawn(STATES)
+        spawner = rig.run([
+            ros2_control_rig.program('spawner'), *controllers,
+            '--param-file', str(tmp_path / 'of_mine.yaml'), '--activate-as-group'], 'spawner')
+        rig.until(lambda: spawner.poll() is not None)
+        assert not spawner.returncode, (tmp_path / 'spawner.log').read_text(encoding='utf-8')
+    finally:
+        rig.close()
 
 
 def test_a_model_of_another_description_is_refused(start, tmp_path):

@@ -70,11 +70,15 @@ def prefixes() -> list[Path]:
             if path]
 
 
+def program(name: str) -> str | None:
+    """Return where a program of the package controller_manager is."""
+    places = [str(prefix / 'lib' / 'controller_manager') for prefix in prefixes()]
+    return shutil.which(name) or shutil.which(name, path=os.pathsep.join(places))
+
+
 def manager() -> str | None:
     """Return the program of the controller manager."""
-    places = [str(prefix / 'lib' / 'controller_manager') for prefix in prefixes()]
-    return shutil.which('ros2_control_node') or shutil.which(
-        'ros2_control_node', path=os.pathsep.join(places))
+    return program('ros2_control_node')
 
 
 def has_plugin(package: str, base: str = 'hardware_interface') -> bool:
