@@ -35,6 +35,7 @@ from ros2_rnea.kernels import call
 import yaml
 
 INTERFACES = ROOT / 'ros2_rnea_interfaces'
+CONTROLLER = ROOT / 'ros2_rnea_controller'
 EXECUTABLES = [
     'check_model', 'compile', 'demo', 'export', 'inverse_dynamics_node', 'simulated_driver']
 
@@ -143,11 +144,12 @@ def package_xml(folder: Path) -> ElementTree.Element:
 
 def test_versions_agree():
     pattern = re.compile(r"""^\s*version *[=:] ?['"]?([\d.]+)\b""", re.MULTILINE)
-    versions = [package_xml(folder).findtext('version') for folder in [ROOT, INTERFACES]]
+    versions = [package_xml(folder).findtext('version')
+                for folder in [ROOT, INTERFACES, CONTROLLER]]
     for path in [ROOT / 'setup.py', INTERFACES / 'pyproject.toml', ROOT / 'CITATION.cff']:
         versions += pattern.findall(path.read_text(encoding='utf-8'))
     versions.append(ros2_rnea.__version__)
-    assert len(versions) == 6
+    assert len(versions) == 7
     assert len(set(versions)) == 1, versions
 
 
@@ -194,6 +196,17 @@ def test_package_xml_names_everything_that_is_imported():
     needed -= {'lxml', 'ament_index_python'}  # lxml comes with urdf_parser_py
     declared = {element.text for element in package_xml(ROOT).iter('exec_depend')}
     assert needed - declared == set()
+
+
+def test_package_xml_of_the_controller_names_what_its_launch_file_imports_and_starts():
+    files = [*CONTROLLER.glob('launch/*.py')]
+    started = {name for file in files for name in re.findall(
+        r"(?:package=|FindPackageShare\()'(\w+)'", file.read_text(encoding='utf-8'))}
+    assert {'controller_manager', 'ros2_rnea'} <= started
+    declared = {element.text for folder in [ROOT, CONTROLLER]  # the second depends on the first
+                for kind in ['depend', 'exec_depend']
+                for element in package_xml(folder).iter(kind)}
+    assert (imported_modules(files) | started) - declared == set()
 
 
 def test_the_extra_for_identification_brings_what_its_commands_import(

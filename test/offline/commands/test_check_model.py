@@ -102,7 +102,7 @@ def test_all_findings_are_printed_of_what_is_no_robot(check):
 
 
 def test_json_of_what_is_no_robot_has_all_findings(check):
-    code, out, error = check(BROKEN, '--json')
+    code, out, error = check(BROKEN, '--json', '-')
     assert (code, error) == (2, '')
     data = json.loads(out)
     assert data['robot'] is None

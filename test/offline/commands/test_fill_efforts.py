@@ -418,7 +418,7 @@ def test_the_tolerance_is_in_percent(fill):
     ([], SWING.replace('elbow', 'wrist'), "; the trajectory names 'wrist', which 'arm' does not"),
     (['--assume', 'elbo=1'], SWING, "--assume names 'elbo', which 'arm' does not have; did you"),
     (['--assume', 'wrist=1'], SWING, "--assume names 'wrist', which 'arm' does not have"),
-    (['--controller-joints', 'shoulder', 'elbo'], SWING, "--controller-joints names 'elbo'"),
+    (['--controller-joints', 'shoulder,elbo'], SWING, "--controller-joints names 'elbo'"),
 ], ids=lambda value: '' if value.__class__ is list or '\n' in value else value)
 def test_what_cannot_be_done_is_one_line(fill, options, trajectory, message):
     code, _, error = fill(*options, trajectory=trajectory)

@@ -297,7 +297,7 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
                             'lacks: a joint_limits.yaml of MoveIt, also with acceleration')
     group.add_argument('--joints', type=names, metavar='JOINT,...',
                        help='the joints of the controller, in its order (default: all that have '
-                             'one coordinate, but those of hands and grippers)')
+                            'one coordinate, but those of hands and grippers)')
     group.add_argument('--assume', type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')
