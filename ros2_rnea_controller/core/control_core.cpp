@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 namespace ros2_rnea_controller {
@@ -105,6 +106,24 @@ ControlCore::ControlCore(std::shared_ptr<const Model> model, const Settings& set
 
 std::size_t ControlCore::q_place(const std::string& joint) const { return model_->joint(joint).q; }
 std::size_t ControlCore::v_place(const std::string& joint) const { return model_->joint(joint).v; }
+
+std::string ControlCore::reason_not_to_start() {
+  if (!all_finite(measured_.q)) return {};
+  if (!dynamics_.holding_effort(measured_.q.data(), tau_.data()))
+    return "the model gives no finite effort at the measured position: check model and payloads";
+  for (std::size_t i = 0; i < count(); ++i) {
+    const double needed = tau_[places_[i]];
+    if (std::fabs(needed) <= effort_limits_[i]) continue;
+    const char* unit = model_->text(model_->joint(settings_.joints[i]).unit) == "m" ? "N" : "Nm";
+    std::ostringstream reason;
+    reason << "joint '" << settings_.joints[i] << "' needs " << needed << " " << unit
+           << " to hold the measured position, and its limit is " << effort_limits_[i] << " "
+           << unit << ", with effort_limit_factor: correct it, the payloads or the model, or move "
+           << "the arm";
+    return reason.str();
+  }
+  return {};
+}
 
 bool ControlCore::start(const double* held) {
   state_ = State::gravity;

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dynamics.hpp"
@@ -85,6 +86,11 @@ class ControlCore {
   /// Places of a joint's numbers in measured().
   std::size_t q_place(const std::string& joint) const;
   std::size_t v_place(const std::string& joint) const;
+
+  /// Returns why the arm cannot be held at measured() with these parameters: a joint that needs more
+  /// than its limit, or a model that gives no finite effort.  Empty: it can, or a position that is
+  /// not finite is for start() to refuse.
+  std::string reason_not_to_start();
 
   /// Begins, with the effort of each joint that the hardware holds; NaN: it holds none.
   /// Returns whether the states can be used.

@@ -14,6 +14,7 @@
 
 #include "model.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -25,6 +26,16 @@ Model::Model(const std::vector<uint8_t>& file) : content_(file.size() / 8 + 1) {
   if (!file.empty()) std::memcpy(content_.data(), file.data(), file.size());
   const char* error = rnea_load(content_.data(), file.size(), &model_);
   if (error) throw Error(error);
+  for (uint32_t k = 0; k < model_.header->parameters.count; ++k) {
+    const rnea_parameter& parameter = model_.parameters[k];
+    for (uint32_t i = 0; i < parameter.count; ++i)
+      if (!std::isfinite(model_.values[parameter.first + i]))
+        throw Error(
+            "the parameter " + text(parameter.name) +
+            (parameter.width ? " of joint '" + text(model_.bodies[i / parameter.width].joint) + "'"
+                             : std::string()) +
+            " of the model file is not a finite number: export it again");
+  }
 }
 
 Model Model::read(const std::string& path) {

@@ -34,7 +34,8 @@ class Error : public std::runtime_error {
 /// The content of a model file, checked, with the names that C++ likes.  It does not change.
 class Model {
  public:
-  /// \throws Error where the bytes are no model file that this version reads.
+  /// \throws Error where the bytes are no model file that this version reads, or where a parameter
+  ///   in it is not finite.
   explicit Model(const std::vector<uint8_t>& file);
 
   /// \throws Error where the file cannot be read, or is no model file.

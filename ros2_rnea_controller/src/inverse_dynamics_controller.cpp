@@ -127,6 +127,12 @@ CallbackReturn InverseDynamicsController::on_activate(const rclcpp_lifecycle::St
     core_->measured().q[core_->q_place(parameters_.assumed_joints[i])] =
         parameters_.assumed_positions[i];
   read_states();
+  const std::string reason = core_->reason_not_to_start();
+  if (!reason.empty()) {
+    source_->set_in_use(false);
+    RCLCPP_ERROR(logger, "not activated: %s", reason.c_str());
+    return CallbackReturn::FAILURE;
+  }
   std::vector<double> held;
   const std::size_t kinds = parameters_.command_interfaces.size();
   for (std::size_t i = 0; i < command_interfaces_.size(); i += kinds)

@@ -31,6 +31,20 @@ namespace {
 constexpr char in_use[] =
     "another one is in use: deactivate the controller, and configure it again";
 
+constexpr char other_publisher[] =
+    "parameters of another publisher, such as a node that was started again, are not taken while "
+    "the controller is active: give its node those in use, with their payloads, and it is followed "
+    "again; or deactivate the controller for a second";
+constexpr double rounding = 1e-6;  // of payloads that are given once more in another order
+
+/// Returns whether parameters are those of another list, but for rounding.
+bool are_alike(const std::vector<double>& values, const std::vector<double>& others) {
+  return values.size() == others.size() &&
+         std::equal(values.begin(), values.end(), others.begin(), [](double one, double other) {
+           return std::fabs(one - other) <= rounding * std::max(1.0, std::fabs(other));
+         });
+}
+
 /// Returns the SHA-256 of a text, hexadecimal, as model files have it.
 std::string sha256(const std::string& text) {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -62,8 +76,13 @@ void ModelSource::subscribe(const std::string& topic) {
       });
   parameters_ = node_.create_subscription<ros2_rnea_interfaces::msg::ModelParameters>(
       topic + "_parameters", latched,
-      [this, key = gate_.key()](const ros2_rnea_interfaces::msg::ModelParameters& message) {
-        key([&] { take(message); });
+      [this, key = gate_.key()](
+          const ros2_rnea_interfaces::msg::ModelParameters& message,
+          const rclcpp::MessageInfo& info) {
+        Given given{message, {}};
+        const auto& id = info.get_rmw_message_info().publisher_gid.data;
+        std::copy(std::begin(id), std::end(id), given.publisher.begin());
+        key([&] { take(given); });
       });
 }
 
@@ -98,6 +117,8 @@ void ModelSource::forget_positions() {
   for (auto& each : *positions_) each = std::numeric_limits<double>::quiet_NaN();
 }
 
+const char* ModelSource::held_back() const { return is_held_back_ ? other_publisher : ""; }
+
 std::string ModelSource::refusal() {
   const std::lock_guard<std::mutex> lock(refusal_mutex_);
   return refusal_;
@@ -116,7 +137,9 @@ void ModelSource::use(std::shared_ptr<const Model> model) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (is_in_use_) throw Error(in_use);
   candidate_ = {model, std::move(core), std::move(check), ++number_};
-  checksum_ = model->checksum();
+  checksums_ = {model->checksum()};
+  publisher_.reset();
+  is_held_back_ = false;
   values_.assign(model->parameters(), model->parameters() + model->parameter_count());
   positions_ = std::move(positions);
   waiting_.clear();
@@ -129,9 +152,12 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
   try {
     auto model = std::make_shared<const Model>(message.file);
     if (candidate_.model && candidate_.model->is_like(*model)) {  // of a node that started again
-      checksum_ = model->checksum();
-      take(std::vector<double>(
-          model->parameters(), model->parameters() + model->parameter_count()));
+      checksums_.insert(model->checksum());
+      if (!is_in_use_) {  // else the parameters that follow are judged, with their publisher
+        publisher_.reset();
+        take(std::vector<double>(
+            model->parameters(), model->parameters() + model->parameter_count()));
+      }
     } else {
       if (is_in_use_) throw Error(in_use);
       use(std::move(model));
@@ -142,10 +168,20 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
   }
 }
 
-void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message) {
+void ModelSource::take(const Given& given) {
   try {
-    if (candidate_.model && checksum_ == message.model) return take(message.values);
-    early_ = message;  // the topics have no common order: their model may come yet
+    if (!checksums_.count(given.message.model)) {
+      early_ = given;  // the topics have no common order: their model may come yet
+    } else if (
+        is_in_use_ && publisher_ && *publisher_ != given.publisher &&
+        !are_alike(given.message.values, values_)) {
+      held_back_ = given;
+      if (!is_held_back_.exchange(true)) RCLCPP_WARN(node_.get_logger(), "%s", other_publisher);
+    } else {
+      publisher_ = given.publisher;
+      is_held_back_ = false;
+      take(given.message.values);
+    }
   } catch (const std::exception& error) {
     refuse("parameters", error.what());
   }
@@ -153,9 +189,9 @@ void ModelSource::take(const ros2_rnea_interfaces::msg::ModelParameters& message
 
 /// Takes parameters that came before their model.
 void ModelSource::take_early() {
-  if (early_.model != checksum_ || early_.values.empty()) return;
-  take(early_.values);
-  early_ = ros2_rnea_interfaces::msg::ModelParameters();
+  if (!checksums_.count(early_.message.model) || early_.message.values.empty()) return;
+  take(early_);
+  early_ = Given();
 }
 
 void ModelSource::take(const std::vector<double>& values) {
@@ -171,6 +207,8 @@ void ModelSource::take(const std::vector<double>& values) {
 
 void ModelSource::judge_again() {
   gate_.key()([this] {
+    if (is_held_back_ && !is_in_use_ && !was_in_use_) take(held_back_);
+    was_in_use_ = is_in_use_;
     const std::vector<double> q = positions();
     if (waiting_.empty() || q.empty() ||
         !candidate_.check->reason_to_refuse(waiting_, values_, q.data()).empty())

@@ -15,10 +15,13 @@
 #ifndef ROS2_RNEA_CONTROLLER__MODEL_SOURCE_HPP_
 #define ROS2_RNEA_CONTROLLER__MODEL_SOURCE_HPP_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -74,13 +77,23 @@ class ModelSource {
   void forget_positions();
 
   /// Judges parameters again that were refused at another position of the arm, and takes them
-  /// where they can be used now; to be called now and then, by a thread that nothing waits for.
+  /// where they can be used now; and those that are held back, where nothing was in use at the last
+  /// call, too.  To be called now and then, by a thread that nothing waits for.
   void judge_again();
+
+  /// What to do about parameters that are held back, since another publisher than that of those in
+  /// use has sent them to an active controller; empty: there are none.
+  const char* held_back() const;
 
   /// Why the last model or parameters were refused; empty: they were not.
   std::string refusal();
 
  private:
+  using Publisher = std::array<uint8_t, RMW_GID_STORAGE_SIZE>;
+  struct Given {
+    ros2_rnea_interfaces::msg::ModelParameters message;
+    Publisher publisher{};
+  };
   struct Candidate {
     std::shared_ptr<const Model> model;
     std::shared_ptr<ControlCore> core;
@@ -90,7 +103,7 @@ class ModelSource {
 
   void use(std::shared_ptr<const Model> model);
   void take(const ros2_rnea_interfaces::msg::Model& message);
-  void take(const ros2_rnea_interfaces::msg::ModelParameters& message);
+  void take(const Given& given);
   void take(const std::vector<double>& values);
   void take_early();
   void accept(const std::vector<double>& values);
@@ -107,10 +120,14 @@ class ModelSource {
   std::string refusal_;
 
   // Of the callbacks, of which one runs at a time.
-  uint32_t checksum_ = 0;  // of the message whose model it is
+  std::set<uint32_t> checksums_;  // of the messages whose model it is
   std::vector<double> values_;
   std::vector<double> waiting_;  // the newest parameters, which were refused; empty: values_ are
-  ros2_rnea_interfaces::msg::ModelParameters early_;  // which came before their model
+  std::optional<Publisher> publisher_;  // of the parameters in use
+  Given early_;                         // parameters that came before their model
+  Given held_back_;
+  std::atomic<bool> is_held_back_{false};
+  bool was_in_use_ = false;  // when parameters were judged again last
 
   realtime_tools::RealtimeBuffer<ModelParameters> accepted_;
   uint32_t number_ = 0;

@@ -67,15 +67,16 @@ void StatusReport::report_joints(bool is_active) {
 void StatusReport::report_state(bool is_active) {
   const State state = status_.state;
   const Reason reason = status_.reason;
-  const std::string refusal = source_.refusal();
+  const std::string refusal = source_.refusal(), held_back = source_.held_back();
   DiagnosticStatus status;
   status.name = std::string(node_.get_name()) + ": inverse dynamics";
   status.hardware_id = "none";
   status.message = is_active ? name_of(state) : "inactive";
   if (is_active && reason != Reason::none) status.message += std::string(": ") + name_of(reason);
   if (!refusal.empty()) status.message += "; " + refusal;
+  if (!held_back.empty()) status.message += "; parameters are held back";
   const bool is_wrong = is_active && (state == State::fault || reason == Reason::unusable_states);
-  const bool is_unusual = !refusal.empty() || (is_active && reason != Reason::none);
+  const bool is_unusual = !refusal.empty() || !held_back.empty() || (is_active && reason != Reason::none);
   status.level = is_wrong     ? DiagnosticStatus::ERROR
                  : is_unusual ? DiagnosticStatus::WARN
                               : DiagnosticStatus::OK;
@@ -90,7 +91,8 @@ void StatusReport::report_state(bool is_active) {
   if (!is_news && ++ticks_ % ticks_per_second) return;
   status.values = {
       pair("state", is_active ? name_of(state) : "inactive"),
-      pair("fastest joint [rad/s or m/s]", std::to_string(status_.fastest.load()))};
+      pair("fastest joint [rad/s or m/s]", std::to_string(status_.fastest.load())),
+      pair("parameters held back", held_back.empty() ? "none" : held_back)};
   diagnostic_msgs::msg::DiagnosticArray message;
   message.header.stamp = node_.now();
   message.status.push_back(std::move(status));

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "support.hpp"
 
@@ -68,6 +69,34 @@ TEST(Start, InMotionBeginsWithWhatTheHardwareHolds) {
   arm.core.measured().qd = {0.5, 0.0};
   ASSERT_TRUE(arm.core.start(held));
   EXPECT_EQ(arm.effort(), (std::vector<double>{0.0, 0.0}));
+}
+
+TEST(Start, IsRefusedWhereAJointCannotBeHeld) {
+  for (Mode mode : {Mode::gravity_compensation, Mode::feedforward}) {
+    Settings settings = settings_of(mode);
+    EXPECT_EQ(Arm(settings).core.reason_not_to_start(), "");
+    const double needed = std::fabs(Arm(settings).gravity()[0]);
+    settings.effort_limits = {1.001 * needed, 100.0};
+    EXPECT_EQ(Arm(settings).core.reason_not_to_start(), "");
+    settings.effort_limits = {2.0 * needed, 100.0};
+    settings.effort_limit_factor = 0.4;
+    const std::string reason = Arm(settings).core.reason_not_to_start();
+    std::ostringstream words;
+    words << "its limit is " << 0.8 * needed << " Nm";
+    EXPECT_TRUE(has(reason, "joint 'shoulder' needs ")) << reason;
+    EXPECT_TRUE(has(reason, words.str())) << reason;
+  }
+}
+
+TEST(Start, IsRefusedWhereTheModelGivesNoEffort) {
+  Arm arm(Mode::gravity_compensation);
+  std::vector<double> values = arm.core.dynamics().parameters();
+  values[2] = nan_value;  // of gravity
+  arm.core.set_parameters(values.data());
+  EXPECT_TRUE(has(arm.core.reason_not_to_start(), "the model gives no finite effort"));
+  arm.core.measured().q[0] = nan_value;  // which start() refuses, with other words
+  EXPECT_EQ(arm.core.reason_not_to_start(), "");
+  EXPECT_FALSE(arm.core.start(arm.held.data()));
 }
 
 TEST(Start, ReachesGravitySoonWhereNothingIsKnown) {

@@ -71,6 +71,27 @@ TEST(Model, SaysWhichFileIsWrongAndHow) {
   EXPECT_TRUE(has(error_of([&] { Model{bytes}; }), "checksum"));
 }
 
+TEST(Model, NamesTheParameterThatIsNotFinite) {
+  const auto error = [](std::size_t (*place)(const rnea_model&), double value) {
+    const std::vector<uint8_t> bytes = changed("arm", [&](const rnea_model& model) {
+      const_cast<double*>(model.values)[place(model)] = value;
+    });
+    return error_of([&] { Model{bytes}; });
+  };
+  for (double bad : {nan_value, infinite, -infinite}) {
+    const std::string gravity = error([](const rnea_model&) -> std::size_t { return 2; }, bad);
+    EXPECT_TRUE(has(gravity, "the parameter gravity of the model file is not")) << gravity;
+    const std::string last = error(
+        [](const rnea_model& model) -> std::size_t {
+          const rnea_parameter* parameter = model.parameters;
+          while (std::string(rnea_text(&model, parameter->name)) != "damping") ++parameter;
+          return parameter->first + parameter->count - 1;
+        },
+        bad);
+    EXPECT_TRUE(has(last, "the parameter damping of joint 'elbow' of the model")) << last;
+  }
+}
+
 TEST(Model, NamesTheJointsThatItHas) {
   const auto model = model_of("rover");
   EXPECT_TRUE(has(error_of([&] { model->joint("tilt"); }), "it has drive, pan"));

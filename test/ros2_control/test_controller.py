@@ -100,11 +100,28 @@ def is_held(states, robot=ROBOT, tolerance=1e-6):
         effort(states[-1]) - gravity(states[-2], robot)).max() < tolerance
 
 
-def add_load(rig):
+def add_load(rig, remove=False):
     """Give the node a payload, with which the robot is LOADED; return whether it has taken it."""
     load = Inertia(m=1.0, com=Vector3(z=0.1), ixx=0.01, iyy=0.01, izz=0.01)
     return rig.call(SetPayload, 'inverse_dynamics/set_payload', name='load', link='hand',
-                    inertia=load).success
+                    inertia=load, remove=remove).success
+
+
+def diagnostics(rig):
+    """Return a list that grows with what the controller says in /diagnostics."""
+    told = []
+    rig.peer.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda message: told.extend(
+            each for each in message.status if each.name.startswith(CONTROLLER)), 100)
+    return told
+
+
+def is_held_back(told):
+    """Return whether the controller says that it does not take parameters, and what to do."""
+    values = {each.key: each.value for each in told[-1].values} if told else {}
+    text = values.get('parameters held back', 'none')
+    assert text == 'none' or ('is followed again' in text and told[-1].level != told[-1].OK)
+    return text != 'none'
 
 
 def test_the_controller_is_installed():
@@ -283,6 +300,84 @@ def test_efforts_go_on_when_the_node_is_killed(start):
     wrong = [np.abs(effort(after) - gravity(before)).max()
              for before, after in zip(states[count:], states[count + 1:])]
     assert max(wrong) < 0.01
+
+
+def test_a_node_that_is_started_again_does_not_take_a_payload_away(start, tmp_path):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0, effort_limit_factor=1.0)
+    options = {'mode': 'gravity_compensation', 'payload_links': ['hand']}
+    node = rig.start_node('forward_command', **options)
+    rig.spawn(STATES, CONTROLLER)
+    states, told = rig.joint_states(), diagnostics(rig)
+    assert add_load(rig)
+    rig.until(lambda: is_held(states, LOADED, tolerance=0.01))
+    rig.end(node, signal.SIGKILL)
+    count = len(states)
+    rig.start_node('forward_command', **options)
+    rig.until(lambda: is_held_back(told))
+    rig.until(lambda: len(states) > count + 500)
+    wrong = [np.abs(effort(after) - gravity(before, LOADED)).max()
+             for before, after in zip(states[count:], states[count + 1:])]
+    assert max(wrong) < 0.01
+    assert (tmp_path / 'manager.log').read_text(encoding='utf-8').count('another publisher') == 1
+    assert add_load(rig)
+    rig.until(lambda: not is_held_back(told))
+    assert is_held(states, LOADED, tolerance=0.01)
+    assert add_load(rig, remove=True)  # of a node that is followed again
+    rig.until(lambda: is_held(states, tolerance=0.01))
+
+
+def test_parameters_held_back_are_taken_after_a_deactivation_but_not_by_a_restart(start, tmp_path):
+    rig = start('gravity_compensation', model=False, model_timeout=60.0, effort_limit_factor=1.0)
+    (tmp_path / 'described.urdf').write_text(description(tmp_path), encoding='utf-8')
+    assert not export([str(tmp_path / 'described.urdf'), '--out', str(tmp_path / 'model.rnea')])
+    file = (tmp_path / 'model.rnea').read_bytes()
+    models = rig.peer.create_publisher(Model, MODEL, LATCHED)
+    models.publish(Model(file=array('B', file)))
+    first, second, third = (rig.peer.create_publisher(
+        ModelParameters, f'{MODEL}_parameters', LATCHED) for _ in range(3))
+
+    def give(publisher, factor):  # gravity is the first of the parameters
+        values = np.array(decoded(file).values)
+        values[:3] *= factor
+        publisher.publish(ModelParameters(model=checksum_of(file), values=values))
+
+    def restart():
+        rig.switch(on=[CONTROLLER], off=[CONTROLLER])
+        count = len(states)
+        rig.until(lambda: len(states) > count + 200)
+
+    lighter = ROBOT.with_gravity([0.0, 0.0, -0.5 * 9.81])
+    rig.spawn(STATES, CONTROLLER)
+    states, told = rig.joint_states(), diagnostics(rig)
+    give(first, 0.5)
+    rig.until(lambda: is_held(states, lighter, tolerance=0.01))
+    give(first, 1.0)  # the same publisher is followed
+    rig.until(lambda: is_held(states, tolerance=0.01))
+    give(second, 0.5)
+    rig.until(lambda: is_held_back(told))
+    for _ in range(5):
+        restart()
+        assert is_held(states, tolerance=0.01) and is_held_back(told)
+    rig.switch(off=[CONTROLLER])
+    rig.until(lambda: not is_held_back(told))
+    rig.switch(on=[CONTROLLER])
+    rig.until(lambda: is_held(states, lighter, tolerance=0.01))
+    give(third, 1.0)
+    rig.until(lambda: is_held_back(told))
+    give(third, 0.5 * (1.0 + 1e-9))  # those in use, but for rounding: it is followed
+    rig.until(lambda: not is_held_back(told))
+    give(third, 1.0)
+    rig.until(lambda: is_held(states, tolerance=0.01))
+
+
+def test_an_arm_that_needs_more_than_its_limits_is_not_activated(start, tmp_path):
+    rig = start('gravity_compensation', effort_limit_factor=0.01)
+    assert rig.can_configure(CONTROLLER)
+    assert not rig.can_switch(on=[CONTROLLER])
+    said = (tmp_path / 'manager.log').read_text(encoding='utf-8')
+    needed = abs(ROBOT.gravity(START)[1])
+    assert f"joint 'joint2' needs -{needed:.6g} Nm to hold the measured position" in said
+    assert 'and its limit is 0.87 Nm' in said
 
 
 def test_an_arm_that_is_disabled_rests_and_follows_again_when_it_is_enabled(start):

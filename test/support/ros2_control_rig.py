@@ -267,9 +267,13 @@ class Rig:
 
     def switch(self, on=(), off=()) -> None:
         """Activate and deactivate controllers."""
-        assert self.call(
+        assert self.can_switch(on, off), (on, off)
+
+    def can_switch(self, on=(), off=()) -> bool:
+        """Activate and deactivate controllers; return whether that succeeds."""
+        return self.call(
             SwitchController, 'controller_manager/switch_controller', strictness=2,
-            activate_controllers=list(on), deactivate_controllers=list(off)).ok, (on, off)
+            activate_controllers=list(on), deactivate_controllers=list(off)).ok
 
     def unload(self, controller: str) -> None:
         """Deactivate and unload a controller."""
