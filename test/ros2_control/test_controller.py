@@ -314,7 +314,8 @@ def test_a_node_that_is_started_again_does_not_take_a_payload_away(start, tmp_pa
     count = len(states)
     rig.start_node('forward_command', **options)
     rig.until(lambda: is_held_back(told))
-    rig.until(lambda: len(states) > count + 500)
+    told_at = len(states)
+    rig.until(lambda: len(states) > told_at + 500)
     wrong = [np.abs(effort(after) - gravity(before, LOADED)).max()
              for before, after in zip(states[count:], states[count + 1:])]
     assert max(wrong) < 0.01
