@@ -76,7 +76,8 @@ void StatusReport::report_state(bool is_active) {
   if (!refusal.empty()) status.message += "; " + refusal;
   if (!held_back.empty()) status.message += "; parameters are held back";
   const bool is_wrong = is_active && (state == State::fault || reason == Reason::unusable_states);
-  const bool is_unusual = !refusal.empty() || !held_back.empty() || (is_active && reason != Reason::none);
+  const bool is_unusual =
+      !refusal.empty() || !held_back.empty() || (is_active && reason != Reason::none);
   status.level = is_wrong     ? DiagnosticStatus::ERROR
                  : is_unusual ? DiagnosticStatus::WARN
                               : DiagnosticStatus::OK;
