@@ -148,7 +148,8 @@ class Inertial:
     :param origin: of the inertial frame, for axes that are not those of the link.
     :param inertia: the six numbers, or a symmetric matrix, shape (3, 3).
     :param com: the centre of mass from the link's origin, shape (3,) [m], in place of ``origin``.
-    :raises ArgumentError: where the matrix is not symmetric, or a number is missing.
+    :raises ArgumentError: where the matrix is not symmetric, a number is missing, or com and
+        origin are given.
     """
 
     mass: float
@@ -162,6 +163,9 @@ class Inertial:
             inertia: Six | Sequence[Sequence[float]] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
             *,
             com: Sequence[float] | None = None) -> None:
+        if com is not None and origin != Pose():
+            raise ArgumentError(
+                f'the centre of mass is given by com, {com!r}, and by origin, {origin}; give one')
         object.__setattr__(self, 'mass', mass)
         object.__setattr__(self, 'origin', origin if com is None else Pose(_three(com)))
         object.__setattr__(self, 'inertia', _six(inertia))

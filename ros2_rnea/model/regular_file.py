@@ -58,7 +58,8 @@ def open_pipe(path: Path | str) -> int | None:
 
     :raises OSError: where this process has no such file open.
     """
-    found = re.fullmatch(r'/(?:dev|proc/self)/fd/([0-9]{1,9})', os.fspath(path))
+    name = {'/dev/stdin': '/dev/fd/0'}.get(os.fspath(path), os.fspath(path))
+    found = re.fullmatch(r'/(?:dev|proc/self)/fd/([0-9]{1,9})', name)
     descriptor = int(found.group(1)) if found else None
     return descriptor if descriptor is not None and stat.S_ISFIFO(
         os.fstat(descriptor).st_mode) else None

@@ -220,9 +220,8 @@ def _is_name(text: str) -> bool:
 NAME = Attribute(_is_name, f'a name of 1 to {_MAX_NAME} characters is needed')
 NUMBER = Attribute(_is_number, 'a finite decimal number is needed, such as 0.5 or -1e-3')
 VECTOR = Attribute(_is_vector, 'three finite decimal numbers are needed, such as "0 0.5 -1e-3"')
-BOUND = Attribute(
-    _is_bound, 'a finite decimal number is needed, or no such attribute at all where there is no '
-    'limit')
+BOUND = Attribute(_is_bound, 'a finite decimal number is needed, or no such attribute at all '
+                             'where there is no limit')
 JOINT_TYPE = Attribute(_JOINT_TYPES.__contains__, f'one of {", ".join(_JOINT_TYPES)} is needed')
 QUATERNION = Attribute(
     _is_unit_quaternion, 'four numbers x y z w are needed, of length 1, such as "0 0 0 1"')

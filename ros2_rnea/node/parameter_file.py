@@ -20,7 +20,6 @@ rcl parses them, reports a line at most, and ignores those of other nodes withou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 import re
 from typing import Any
 
@@ -90,9 +89,10 @@ def files_of_others(node: str, files: Sequence[str]) -> Iterator[str]:
     :param node: its full name, such as ``/inverse_dynamics``.
     """
     for name in files:
-        content: Any = None
-        with suppress(OSError, ValueError, yaml.YAMLError):  # rcl has read it
+        try:
             content = yaml.safe_load(read_regular_file(name))
+        except (OSError, ValueError, yaml.YAMLError):  # rcl has read it, such as from a pipe
+            continue
         found = [pattern for pattern, _ in by_node(content)]
         if not any(is_of(pattern, node) for pattern in found):
             has = f'those of {", ".join(found)}' if found else 'no parameters at all'

@@ -43,6 +43,8 @@ def test_options_of_the_same_name_have_the_same_form(command):
             shown = action.metavar
             assert (shown.removeprefix('[RECORDING=]') if isinstance(shown, str) else shown) == (
                 FORMS[name]), name
+        if name == '--json':
+            assert action.type is json_path
         if name == '--out':
             assert action.metavar in ('FILE', 'FOLDER')
         # Where a list ends with a blank, it takes the words that follow.
@@ -60,6 +62,22 @@ def test_a_joint_may_have_several_positions():
     for text in ('', 'elbow', '1,elbow=2', 'elbow=', 'elbow=a', 'elbow=1,,2', f'elbow={nan}'):
         with pytest.raises(ArgumentTypeError, match='JOINT=POSITION'):
             assumed(text)
+
+
+@pytest.mark.parametrize('command', ['excite', 'fill_efforts', 'identify', 'report'])
+def test_positions_are_added_up_and_none_is_given_twice(command, capsys):
+    module = pytest.importorskip(f'ros2_rnea.offline.commands.{command}.__main__')
+    needed = ['--urdf', 'a.urdf', *([] if command == 'excite' else ['swing.csv'])]
+
+    def parse(*options):
+        return module._parser().parse_intermixed_args([*needed, *options]).assume
+
+    assert [*parse('--assume', 'a=1', '--assume', 'b=2,c=3')] == ['a', 'b', 'c']
+    assert not parse()
+    for options in (['a=1,a=2'], ['a=1', '--assume', 'a=2']):
+        with pytest.raises(SystemExit):
+            parse('--assume', *options)
+        assert 'twice' in capsys.readouterr().err
 
 
 def test_names_stand_between_commas():

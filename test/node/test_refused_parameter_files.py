@@ -132,6 +132,11 @@ def test_the_name_that_was_meant_is_proposed(write):
     assert '(it has those of /inverse_dynamic, /planner)' in warning
 
 
+def test_of_a_file_that_cannot_be_read_again_nothing_is_said(tmp_path):
+    """As of a pipe, which rcl has read to its end."""
+    assert not list(files_of_others('/inverse_dynamics', [str(tmp_path)]))
+
+
 def test_files_are_found_on_the_command_line():
     assert files_in(['--ros-args', '--params-file', 'a', '-p', 'b:=1', '--params-file', 'c']) == [
         'a', 'c']

@@ -92,6 +92,7 @@ def test_a_payload_has_the_words_of_the_service():
     ({'inertia': ((0.03, 0.0, 0.0), (0.0, 0.04, 0.01), (0.0, 0.0, 0.05))}, 'iyz 0.01, izy 0.0'),
     ({'inertia': (0.03, 0.04, 0.05)}, r'shape \(3, 3\)'),
     ({'inertia': (0.03, 0.04)}, r'shape \(3, 3\)'),
+    ({'com': (0.1, 0.0, 0.0), 'origin': Pose(rpy=(0.0, 0.5, 0.0))}, 'by origin.*; give one'),
 ])
 def test_an_inertial_that_is_not_understood_is_refused(given, message):
     with pytest.raises(ArgumentError, match=message):

@@ -35,6 +35,7 @@ from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.robot_options import (
     finite_numbers,
+    OfJoints,
     PAYLOAD,
     payload,
     PAYLOAD_NUMBERS,
@@ -248,14 +249,14 @@ def _add_csv_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--csv-units', default={}, type=_units, metavar='WHAT=UNIT,...',
                        help='; '.join(f'{name}: {", ".join(units)}'
                                       for name, units in UNITS.items()))
-    group.add_argument('--current-gains', default={}, type=_numbers_by_name,
+    group.add_argument('--current-gains', action=OfJoints, default={}, type=_numbers_by_name,
                        metavar='JOINT=NM_PER_A,...',
                        help='gain [Nm/A], where efforts are currents (effort=A)')
 
 
 def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
     settings = Preparation()
-    group.add_argument('--assume', default={}, type=_numbers_by_name,
+    group.add_argument('--assume', action=OfJoints, default={}, type=_numbers_by_name,
                        metavar='JOINT=POSITION,...',
                        help='positions of joints that were not recorded (default: 0)')
     group.add_argument('--cutoff', type=float, metavar='HZ',
@@ -317,8 +318,10 @@ def _numbers_by_name(text: str) -> dict[str, float]:
 
 
 def _by_name(text: str, needed: str) -> dict[str, str]:
-    found = {part.partition('=')[0].strip(): part.partition('=')[2].strip()
-             for part in text.split(',')}
+    parts = [part.partition('=') for part in text.split(',')]
+    found = {name.strip(): value.strip() for name, _, value in parts}
+    if len(found) != len(parts):
+        raise argparse.ArgumentTypeError(f'{text!r} names one twice')
     if not all(name and value for name, value in found.items()):
         raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}')
     return found

@@ -19,6 +19,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from math import isfinite
 import sys
+from typing import Any
 
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial, OPEN_LOOP_EFFECT, RobotDescription
@@ -113,7 +114,23 @@ def assumed(text: str) -> dict[str, tuple[float, ...]]:
             parts.append(part)
         else:
             parts[-1] += f',{part}'  # one more position of the same joint
-    return dict(map(joint_position, parts))
+    found = dict(map(joint_position, parts))
+    if len(found) != len(parts):
+        raise argparse.ArgumentTypeError(f'{text!r} names a joint twice')
+    return found
+
+
+class OfJoints(argparse.Action):
+    """An option with values by joint that may be repeated, for other joints each time."""
+
+    def __call__(
+            self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+            option_string: str | None = None) -> None:
+        before = getattr(namespace, self.dest)
+        for name in values:
+            if name in before:
+                parser.error(f'{option_string} names {name!r} twice')
+        setattr(namespace, self.dest, {**before, **values})
 
 
 def joint_position(text: str) -> tuple[str, tuple[float, ...]]:

@@ -285,12 +285,11 @@ def _table(path: Path) -> _Table:
 def _numbers(table: _Table, places: Sequence[int]) -> np.ndarray:
     """Return the numbers of these columns, shape (rows, columns)."""
     with _opened(table.path) as file:
-        lines = (line for line in islice(file, table.begin, None) if line.rstrip('\r\n'))
         with suppress(ValueError, IndexError):
             return np.loadtxt(
-                lines, delimiter=table.delimiter, usecols=places, ndmin=2, comments=None,
-                encoding='utf-8')
-        # NumPy does not read empty cells, and says nothing of the cell that nobody can read.
+                _whole_lines(table, file), delimiter=table.delimiter, usecols=places, ndmin=2,
+                comments=None, encoding='utf-8')
+        # NumPy does not read empty cells or quotes, nor tells which cell nobody can read.
         file.seek(0)
         numbers = array('d')
         for line, row in _filled_rows(file, table.delimiter):
@@ -302,6 +301,19 @@ def _numbers(table: _Table, places: Sequence[int]) -> np.ndarray:
                     'was its end cut off?')
             numbers.extend(_number(table, row[place], place, line) for place in places)
     return np.frombuffer(numbers).reshape(-1, len(places)).copy()
+
+
+def _whole_lines(table: _Table, file: TextIO) -> Iterator[str]:
+    """
+    Yield the lines that are not empty, without the titles.
+
+    :raises ValueError: where a line has other columns than the first, which NumPy does not notice.
+    """
+    for line in islice(file, table.begin, None):
+        if line.rstrip('\r\n'):
+            if line.count(table.delimiter) != table.width - 1:
+                raise ValueError(line)
+            yield line
 
 
 def _filled_rows(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -139,6 +139,17 @@ def test_a_pipe_of_a_shell_is_read_to_its_end(piped, folder):
     assert source.read_source(piped(text.encode(), folder)) == text
 
 
+def test_the_standard_input_may_have_its_name(piped):
+    number = int(piped(ARM.encode(), '/dev/fd').rpartition('/')[2])
+    before = os.dup(0)
+    try:
+        os.dup2(number, 0)
+        assert source.read_source('/dev/stdin') == ARM
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
 def test_a_pipe_of_a_shell_has_the_same_bound(piped, monkeypatch):
     monkeypatch.setattr(source, 'LARGEST_TEXT', MIB)
     with pytest.raises(RneaError, match=f'at most {MIB} are read'):

@@ -467,6 +467,13 @@ def test_lists_stand_between_commas(excite):
     assert code == 2 and '--assume names some of the joints' in err
 
 
+def test_json_goes_to_the_standard_output_alone(excite):
+    code, out, err = excite('--json', '-')
+    assert (code, err) == (0, '')
+    assert json.loads(out)['robot'] == 'arm'
+    assert Path('excite.yaml').exists() and not Path('-').exists()
+
+
 def test_the_time_limit_ends_the_search(excite):
     code, out, err = excite('--time-limit', '1e-9')
     assert code == 0, err

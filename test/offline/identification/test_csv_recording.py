@@ -89,10 +89,22 @@ def test_empty_cells_are_not_numbers(write):
 
 @pytest.mark.parametrize(('more', 'message'), [
     ('0.2,1,2,3,x,5,6', "line 4 of run.csv has 'x' in column 'b.velocity'; it needs a number"),
-    ('0.2,1,2,3', 'line 4 of run.csv has 4 values; it needs 7: was its end cut off')])
+    ('0.2,1,2,3', 'line 4 of run.csv has 4 values; it needs 7: was its end cut off'),
+    ('0.2,1,5,2,3,4,5,6', 'line 4 of run.csv has 8 values; it needs 7')])
 def test_cells_that_are_no_numbers_and_cut_rows_are_named(write, more, message):
     with pytest.raises(RecordingError, match=message):
         read_csv(write(PLAIN + more))
+
+
+def test_quotes_hold_commas_also_in_columns_that_are_not_read(write):
+    text = 'time,note,a.position,a.effort\n0,ok,1,2\n0.1,"7,8,9",3,4\n'
+    np.testing.assert_array_equal(read_csv(write(text)).positions, [[1], [3]])
+
+
+def test_a_row_whose_end_is_cut_off_in_columns_that_are_not_read_is_named(write):
+    """Its last number may be cut off, too."""
+    with pytest.raises(RecordingError, match='line 3 of run.csv has 3 values; it needs 4'):
+        read_csv(write('time,a.position,a.effort,state\n0,1,2.5,0\n0.1,3,4.'))
 
 
 @pytest.mark.parametrize('text', [

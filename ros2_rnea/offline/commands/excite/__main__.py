@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from enum import IntEnum
-import json
 from math import inf
 from pathlib import Path
 import sys
@@ -27,7 +26,7 @@ import time
 import numpy as np
 
 from ros2_rnea.command_line.command import command
-from ros2_rnea.command_line.output_files import writing
+from ros2_rnea.command_line.output_files import json_path, STANDARD_OUTPUT, write_json
 from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_source
@@ -48,6 +47,7 @@ from ros2_rnea.offline.commands.robot_options import (
     assumed,
     finite_numbers,
     names,
+    OfJoints,
     PAYLOAD,
     PAYLOAD_NUMBERS,
     payload_of,
@@ -86,6 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = _wanted(options)
     plan = _searched(wanted, options)
     files = [] if options.dry_run else _write(plan, options)
+    if options.json == STANDARD_OUTPUT:
+        write_json(as_json(plan), STANDARD_OUTPUT)
+        return ExitCode.FOUND
     for table in tables(plan):
         console.print(table)
     for sentence in sentences(plan):
@@ -205,14 +208,13 @@ def _write(plan: Plan, options: argparse.Namespace) -> list[Path]:
             'python3-matplotlib, or pip install matplotlib; --dry-run draws no picture'
         ) from error
     out = options.out
-    paths = [
-        out, options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json')]
+    picture, figures = (
+        options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json'))
     write(plan.excitation, options.periods, _point_rate(options), out)
-    draw(plan, paths[1])
-    text = json.dumps(as_json(plan), indent=2, ensure_ascii=False) + '\n'
-    with writing(paths[2]):
-        paths[2].write_text(text, encoding='utf-8')
-    return paths
+    draw(plan, picture)
+    if figures != STANDARD_OUTPUT:
+        write_json(as_json(plan), figures)
+    return [out, picture, figures]
 
 
 def _point_rate(options: argparse.Namespace) -> float:
@@ -298,10 +300,11 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--joints', type=names, metavar='JOINT,...',
                        help='the joints of the controller, in its order (default: all that have '
                             'one coordinate, but those of hands and grippers)')
-    group.add_argument('--assume', type=assumed, default={}, metavar=ASSUMED,
+    group.add_argument('--assume', action=OfJoints, type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')
-    group.add_argument('--start', dest='assume', type=assumed, help=argparse.SUPPRESS)  # former
+    group.add_argument(  # the former name
+        '--start', dest='assume', action=OfJoints, type=assumed, help=argparse.SUPPRESS)
     group.add_argument('--payload', action='append', type=payload_of, default=[],
                        metavar=PAYLOAD,
                        help=f'what the arm carries in addition to the URDF: {PAYLOAD_NUMBERS}; of '
@@ -366,8 +369,9 @@ def _add_output_options(group: argparse._ArgumentGroup) -> None:
                        help='the trajectory, .yaml (default: excite.yaml in the current folder)')
     group.add_argument('--plot', type=Path, metavar='FILE',
                        help='the picture, .png, .svg or .pdf (default: beside the trajectory)')
-    group.add_argument('--json', type=Path, metavar='FILE',
-                       help='all figures as JSON (default: beside the trajectory)')
+    group.add_argument('--json', type=json_path, metavar='FILE',
+                       help='all figures as JSON (default: beside the trajectory); -: to the '
+                            'standard output, alone')
     group.add_argument('--point-rate', type=_positive, metavar='HZ',
                        help='of the points in the trajectory (default: 20 for each wave of the '
                             'highest harmonic)')

@@ -41,6 +41,7 @@ from ros2_rnea.offline.commands.robot_options import (
     assumed,
     finite_numbers,
     names,
+    OfJoints,
     PAYLOAD,
     PAYLOAD_NUMBERS,
     payload_of,
@@ -253,10 +254,11 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--limits', type=Path, metavar='FILE',
                        help='limits of the motion that are used instead of those of the URDF: a '
                             'joint_limits.yaml of MoveIt')
-    group.add_argument('--assume', type=assumed, default={}, metavar=ASSUMED,
+    group.add_argument('--assume', action=OfJoints, type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that the trajectory does not name, and the start '
                             'of all, at rest, if its first point is not at time 0 [rad or m]')
-    group.add_argument('--start', dest='assume', type=assumed, help=argparse.SUPPRESS)  # former
+    group.add_argument(  # the former name
+        '--start', dest='assume', action=OfJoints, type=assumed, help=argparse.SUPPRESS)
     group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
                        help=f'what the robot carries: {PAYLOAD_NUMBERS}')
 
