@@ -258,6 +258,12 @@ class JointLimits:
             **{name: size if size >= 0.0 else inf for name, size in self.sizes.items()})
 
     @property
+    def unusable(self) -> tuple[str, ...]:
+        """Return the names of what is given and not usable: of sizes, or ``position``."""
+        return (*(() if self.are_positions else ('position',)),
+                *(name for name, size in self.sizes.items() if size < 0.0))
+
+    @property
     def sizes(self) -> dict[str, float]:
         """Return all limits but those of the position, by name."""
         return {name: getattr(self, name) for name in (

@@ -64,13 +64,19 @@ def robot_of(urdf: str, options: argparse.Namespace) -> Robot:
 
 def described(urdf: str) -> RobotDescription:
     """
-    Return the content of a URDF, and say on the error output which loops are open in it.
+    Return the content of a URDF, and say on the error output what of it is not used.
+
+    It is the loops that are open in it, and the limits that count as none.
 
     :raises DescriptionError: where it is no robot.
     """
     description = parse_urdf(urdf)
     for closing in description.open_loops:
         print(f'warning: {closing}: {OPEN_LOOP_EFFECT}', file=sys.stderr)
+    for joint in description.joints:
+        for what in joint.limits.unusable:
+            print(f'warning: the {what} limit of joint {joint.name!r} cannot be one and counts as '
+                  'none: check_model says why', file=sys.stderr)
     return description
 
 

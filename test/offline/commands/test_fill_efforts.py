@@ -401,6 +401,17 @@ def test_the_tolerance_is_in_percent(fill):
     assert counts[1] > 3 * counts[0]
 
 
+def test_limits_that_count_as_none_are_said(fill):
+    """Else a motion would be called within all limits, though nobody knows these."""
+    for given, other, said in (('lower="-3" upper="3"', 'lower="3" upper="-3"', 'position'),
+                               ('velocity="2"', 'velocity="-2"', 'velocity')):
+        assert given in ARM
+        _, _, error = fill(urdf=ARM.replace(given, other, 1))
+        assert error == (f"warning: the {said} limit of joint 'shoulder' cannot be one and counts "
+                         'as none: check_model says why\n')
+    assert not fill()[2]
+
+
 @pytest.mark.parametrize('options, trajectory, message', [
     (['--tolerance', '0'], SWING, 'tolerance is 0.0'),
     (['--tolerance', '1e-4', '--max-points', '9'], SWING, 'More than'),
