@@ -16,6 +16,7 @@
 import numpy as np
 from ros2_rnea import Robot
 from ros2_rnea.tools.models import seven_dof_arm
+from ros2_rnea.trajectories.trajectory import Trajectory, Waypoint
 
 RATE = 20.0
 """Actions in a second."""
@@ -45,7 +46,10 @@ def main() -> None:
     phase = np.linspace(0.0, np.pi, 16)[:, np.newaxis]
     chunk = start + 0.1 * (1.0 - np.cos(phase))  # what a policy might say
     trajectory = points(chunk, RATE)
-    q, qd, qdd = np.array([point for _, point in trajectory]).swapaxes(0, 1)
+    path = Trajectory(robot.joint_names, [Waypoint(time, *point) for time, point in trajectory])
+    q, qd, qdd = np.array([  # between the points, too, where splines may need more
+        path.at(time) for time in np.arange(1.0 / RATE, trajectory[-1][0], 1e-3)
+    ]).swapaxes(0, 1)
     peaks = np.abs(robot.inverse_dynamics(q, qd, qdd)).max(axis=0)
     for name, peak, limit in zip(robot.joint_names, peaks, robot.effort_limits):
         print(f'{name}  {peak:7.3f} of {limit:g} Nm')

@@ -119,6 +119,15 @@ def test_yaml_is_read_as_moveit_displays_it(tmp_path):
     assert as_lists(read(tmp_path, planned, 'planned.yaml').plan) == as_lists(alone.plan)
 
 
+@pytest.mark.parametrize('before, after', [
+    ('position: [0.0, -0.5, 0.25]', 'position: [0.0, -0.5]'),
+    ('velocity: [0.0, 0.0, 0.5]', 'velocity: [0.0, 0.0]')])
+def test_a_start_of_moveit_has_a_number_for_each_joint(tmp_path, before, after):
+    assert before in DISPLAYED
+    with pytest.raises(RneaError, match=r'is \[0.0.*; 3 numbers are needed, one for each name'):
+        read(tmp_path, DISPLAYED.replace(before, after), 'displayed.yaml')
+
+
 def test_a_stamp_is_remarked_on(tmp_path):
     found = read(tmp_path, ECHOED.replace('sec: 0', 'sec: 12', 1), 'swing.yml')
     assert found.remarks[0].startswith('its stamp, 12.000 s, is left out')

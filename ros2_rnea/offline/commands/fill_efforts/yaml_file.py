@@ -74,6 +74,10 @@ def _start(state: Value) -> Start:
     names = [item.name() for item in joints['name'].items()]
     positions = _numbers(joints['position'])
     velocities = _numbers(joints['velocity']) if 'velocity' in joints else ()
+    for key, values, allowed in (('position', positions, (len(names),)),
+                                 ('velocity', velocities, (0, len(names)))):
+        if len(values) not in allowed:
+            raise joints[key].refused(f'{len(names)} numbers are needed, one for each name')
     return Start({name: (position,) for name, position in zip(names, positions)},
                  dict(zip(names, velocities)))
 
