@@ -143,6 +143,7 @@ class Explanation:
     :ivar too_short: for each coordinate without equations, how many times as long the recordings
         need to be to judge it.
     :ivar rivals: other sets, of no more causes, that explain the recordings nearly as well.
+    :ivar rival_coefficients: the coefficients with each of these.
     :ivar misfit: for each coordinate, the RMS of what a model could explain and the causes do not
         [Nm or N].
     :ivar is_explained: whether the causes explain most of what a model can explain.
@@ -155,6 +156,7 @@ class Explanation:
     covariance: np.ndarray
     too_short: Mapping[int, float]
     rivals: tuple[tuple[Cause, ...], ...] = ()
+    rival_coefficients: tuple[np.ndarray, ...] = ()
     misfit: Mapping[int, float] = field(default_factory=dict)
     is_explained: bool = True
 
@@ -472,4 +474,5 @@ class _Search:
         return Explanation(
             self._equations, tuple(found), fit.coefficients(fit.parameters),
             fit.derivatives(fit.parameters), covariance, {},
-            tuple(other.causes for other in rivals))
+            tuple(other.causes for other in rivals),
+            tuple(other.coefficients(other.parameters) for other in rivals))

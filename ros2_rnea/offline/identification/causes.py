@@ -163,8 +163,8 @@ class NoGravity(Cause):
         return np.ones((1, 1))
 
     def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Take the share off gravity, which is hardly more than the whole: no other direction."""
-        to.gravity[:] -= min(float(parameters[0]), WHOLE) * np.array(self.gravity)
+        """Take the share off gravity: not less than none, and hardly more than the whole."""
+        to.gravity[:] -= min(max(float(parameters[0]), 0.0), WHOLE) * np.array(self.gravity)
 
 
 @dataclass(frozen=True)

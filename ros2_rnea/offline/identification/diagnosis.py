@@ -25,8 +25,9 @@ could make is none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import replace
-from math import ceil, inf, sqrt
+from math import ceil, hypot, inf, sqrt
 
 import numpy as np
 from ros2_rnea.offline.identification.bursts import bursts
@@ -143,11 +144,12 @@ def _diagnosed(comparison: Comparison) -> Diagnosis:
                   for j in inexplicable]
     for j, equations in explanation.equations.items():
         noise[j], unexplained[j] = equations.noise, explanation.rms[j]
-        of_joint = list(terms[j].conclusions())
-        conclusions += of_joint
-        if terms[j].is_driven and terms[j].is_most_of_the_effort:
-            wrong += [each for each in of_joint if each.kind is Kind.FRICTION]
-        questions += terms[j].questions()
+        of_joint = terms[j].divided_by(_factor(explanation, certain, j))
+        told = list(of_joint.conclusions())
+        conclusions += told
+        if of_joint.is_driven and terms[j].is_most_of_the_effort:
+            wrong += [each for each in told if each.kind is Kind.FRICTION]
+        questions += of_joint.questions()
     touched = bursts(comparison, columns, explanation.equations)
     questions = [*map(str, touched), *questions]
     questions += _not_known(comparison, explanation, columns)
@@ -175,6 +177,23 @@ def _certain(explanation: Explanation) -> set[Cause]:
         return certain
     return {cause for cause in certain if not isinstance(cause, (Load, Mass))}.difference(
         {Factor(None)})
+
+
+def _factor(explanation: Explanation, certain: set[Cause], j: int) -> Estimate | None:
+    """Return measured by true effort of a coordinate; None where it is open."""
+    def acts(cause: Cause) -> bool:
+        return isinstance(cause, Factor) and cause.coordinate in (None, j)
+
+    found = [each for each in explanation.found if acts(each.cause)]
+    if any(acts(cause) and cause not in certain for causes in (
+            [each.cause for each in found], *explanation.rivals) for cause in causes):
+        return None
+    factor, variance = 1.0, 0.0
+    for each in found:
+        of_cause = 1.0 + float(each.parameters[0])
+        factor *= of_cause
+        variance += max(float(each.covariance[0, 0]), 0.0) / of_cause ** 2
+    return Estimate('factor', factor, abs(factor) * sqrt(variance))
 
 
 def _may_be_masses(explanation: Explanation) -> bool:
@@ -246,7 +265,7 @@ def _is_clear(explanation: Explanation, terms: _JointTerms, j: int, found: Found
     size, most = factor * equations.model_rms, equations.measured_rms / MOSTLY
     if abs(1.0 + found.parameters[0]) < ZERO * sqrt(max(float(found.covariance[0, 0]), 0.0)):
         size, most = equations.model_rms, inf  # a model of its size
-    return max(CLEAR * equations.deviation, BESIDE_FRICTION * terms.rms * factor) < size < most
+    return max(CLEAR * equations.deviation, BESIDE_FRICTION * terms.rms) < size < most
 
 
 def _is_near_zero(conclusion: Conclusion) -> bool:
@@ -283,6 +302,13 @@ def _not_known(
                    f'about {ceil(factor + 0.5)} times as long.')
 
 
+def _ratio(figure: Estimate, factor: Estimate) -> Estimate:
+    """Return a figure by a factor, with the errors of both."""
+    value = figure.value / factor.value
+    error = hypot(figure.standard_error, value * factor.standard_error) / abs(factor.value)
+    return replace(figure, value=value, standard_error=error)
+
+
 def _changes(parts: Mapping[int, Estimate]) -> dict[int, Estimate]:
     """Return those of friction that the URDF can have, too."""
     return {column: parts[column] for column in (VISCOUS, COULOMB) if column in parts}
@@ -297,26 +323,30 @@ class _JointTerms:
         self._equations = explanation.equations[j]
         body = next(each for each in robot.tree.bodies
                     if each.v_index <= j < each.v_index + each.type.nv)
-        self._given = {VISCOUS: float(body.damping), COULOMB: float(body.friction)}
+        model = float(explanation.coefficients[j, MODEL])
+        self._given = {
+            VISCOUS: model * float(body.damping), COULOMB: model * float(body.friction)}
         self._limit = float(student.isf(
             FALSE_ALARMS / (2.0 * len(OWN) * robot.nv), self._equations.freedom))
-        self._factor = float(explanation.coefficients[j, MODEL]) or 1.0
+        self._is_open = False
         self._misfit = explanation.misfit[j]
         self._is_loaded = any(isinstance(found.cause, Load) for found in explanation.found)
         self._values, self._covariance = self._estimate(explanation, j)
         self._kept, self._doubtful = self._select()
 
     def _estimate(self, explanation: Explanation, j: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the values of the own columns, as true efforts, and their covariance."""
+        """Return the values of the own columns, as measured efforts, and their covariance."""
         own = len(self._equations.own)
         rows = self._equations.triangle[:own]
-        values = -solve_triangular(rows[:, :own], rows[:, own:] @ explanation.coefficients[j])
         inverse = solve_triangular(rows[:, :own], np.eye(own))
+        values, *others = (-inverse @ rows[:, own:] @ each[j] for each in (
+            explanation.coefficients, *explanation.rival_coefficients))
         by_causes = inverse @ rows[:, own:] @ explanation.by_parameters[j]
         covariance = inverse @ inverse.T + by_causes @ explanation.covariance @ by_causes.T
         by_misfit = np.square(self._misfit / self._equations.own_sizes())
         covariance += np.diag(by_misfit)  # what is left has any correlation with these columns
-        return values / self._factor, covariance / self._factor ** 2
+        by_rivals = np.square([other - values for other in others]).max(axis=0, initial=0.0)
+        return values, covariance + np.diag(by_rivals * np.ones(own))
 
     def _select(self) -> tuple[dict[int, Estimate], list[Estimate]]:
         """Return what is significant, by column, and what only another cause may make so."""
@@ -336,8 +366,8 @@ class _JointTerms:
             kept, values = [kept[k] for k in rest], values[rest]
             covariance = covariance[np.ix_(rest, rest)]
         quantities, doubtful = {}, []
-        sizes = self._equations.own_sizes()[kept] * np.abs(self._factor * values)
-        alone = _errors_beside_mechanics(self._equations, kept) / abs(self._factor)
+        sizes = self._equations.own_sizes()[kept] * np.abs(values)
+        alone = _errors_beside_mechanics(self._equations, kept)
         for k, value, variance, error, size in zip(
                 kept, values, np.diag(covariance), alone, sizes):
             column = self._equations.own[k]
@@ -350,6 +380,22 @@ class _JointTerms:
             else:
                 doubtful.append(quantity)
         return quantities, doubtful
+
+    def divided_by(self, factor: Estimate | None) -> _JointTerms:
+        """
+        Return the same terms of the true effort.
+
+        :param factor: measured by true effort; None where it is open: the terms stay those of the
+            measured effort.
+        """
+        other = copy(self)
+        if factor is None:
+            other._is_open = True
+            return other
+        other._given = {column: each / factor.value for column, each in self._given.items()}
+        other._kept = {column: _ratio(each, factor) for column, each in self._kept.items()}
+        other._doubtful = [_ratio(each, factor) for each in self._doubtful]
+        return other
 
     def _unit(self, column: int) -> str:
         effort, position = self._coordinate.effort_unit, self._coordinate.position_unit
@@ -370,28 +416,28 @@ class _JointTerms:
                         f'{offset.unit} in negative direction is the same.')
             yield Conclusion(
                 Kind.OFFSET, f'joint {label!r}',
-                f'The effort of joint {label!r} has an offset of {offset}.{also}',
+                f'The effort of joint {label!r} has an offset of {offset}{self._remark}.{also}',
                 'Tare the sensor, or give the offset to the friction of this joint.', (offset,),
                 abs(offset.value) / offset.standard_error)
         if not self._equations.moves:
             return
         if ROTOR in self._kept:
-            yield self._rotor(label, self._kept[ROTOR])
+            yield self._rotor(label, self._kept[ROTOR], self._remark)
         parts = {column: each for column, each in self._kept.items()
                  if column not in (OFFSET, ROTOR)}
         if parts:
             yield self._friction(label, parts)
 
     @staticmethod
-    def _rotor(label: str, inertia: Estimate) -> Conclusion:
+    def _rotor(label: str, inertia: Estimate, remark: str) -> Conclusion:
         if inertia.value > 0.0:
             sentence = (f'Joint {label!r} moves {inertia} more than the links, as a rotor behind '
-                        'a gear does.')
+                        f'a gear does{remark}.')
             advice = ('Add this inertia to the parameter armature of the node for this joint, or '
                       'identify it.')
         else:
             sentence = (f'Joint {label!r} moves {inertia} compared with the model, which has too '
-                        'much inertia about its axis.')
+                        f'much inertia about its axis{remark}.')
             advice = 'Look at the inertias of the links beyond it.'
         return Conclusion(Kind.ROTOR, f'joint {label!r}', sentence, advice, (inertia,),
                           abs(inertia.value) / inertia.standard_error)
@@ -411,7 +457,7 @@ class _JointTerms:
                 f'{middle - half.value:.3g} {half.unit} in negative direction')
         sentence, advice = self._judged(label, parts)
         return Conclusion(
-            Kind.FRICTION, f'joint {label!r}', f'{sentence}: {"; ".join(said)}.', advice,
+            Kind.FRICTION, f'joint {label!r}', f'{sentence}: {"; ".join(said)}{self._remark}.', advice,
             tuple(parts.values()),
             max(abs(each.value) / each.standard_error for each in parts.values()))
 
@@ -421,6 +467,8 @@ class _JointTerms:
         changes = _changes(parts)
         if not changes:
             return f'Joint {label!r} has friction that depends on the direction', set_it
+        if self._is_open and not all(each.value > 0.0 for each in changes.values()):
+            return f'Joint {label!r} has other friction than the URDF says', set_it
         if any(each.value > 0.0 for each in changes.values()):
             return f'Joint {label!r} has friction that the URDF lacks', set_it
         if self.is_driven:
@@ -429,17 +477,22 @@ class _JointTerms:
         return f'Joint {label!r} has less friction than the URDF says', set_it
 
     @property
+    def _remark(self) -> str:
+        return (', counted in the measured effort, of which a factor is open'
+                if self._is_open else '')
+
+    @property
     def is_driven(self) -> bool:
         """Return whether friction drives the joint instead of resisting it."""
         changes = _changes(self._kept)
-        return (self._equations.moves
+        return (self._equations.moves and not self._is_open
                 and not any(each.value > 0.0 for each in changes.values())
                 and any(self._given[column] + each.value < -self._limit * each.standard_error
                         for column, each in changes.items()))
 
     @property
     def rms(self) -> float:
-        """Return the RMS of the friction of this joint, less an offset [Nm or N]."""
+        """Return the RMS that friction has of the measured effort, less an offset [Nm or N]."""
         return self._equations.own_rms(np.array([
             0.0 if column == ROTOR else self._given.get(column, 0.0) + (
                 self._kept[column].value if column in self._kept else 0.0)
@@ -448,7 +501,7 @@ class _JointTerms:
     @property
     def is_most_of_the_effort(self) -> bool:
         """Return whether most of the effort is friction, so that it tells a sign."""
-        return abs(self._factor) * self.rms > MOSTLY * self._equations.measured_rms
+        return self.rms > MOSTLY * self._equations.measured_rms
 
     def questions(self) -> Iterator[str]:
         """Yield what is not known."""

@@ -23,7 +23,7 @@ from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.conclusions import Kind
 from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
-from small_robots import joint, link, robot
+from small_robots import ARM, joint, link, robot
 from synthetic_recordings import with_joint_numbers
 
 diagnose = pytest.importorskip('ros2_rnea.offline.identification.diagnosis').diagnose
@@ -189,6 +189,50 @@ def test_the_sign_of_an_effort_that_is_nearly_nothing_is_not_judged():
         diagnosis = diagnosed(slim, slim, seed, alter=turned)
         assert not {Kind.SIGN, Kind.GAIN, Kind.UNRELATED} & {
             each.kind for each in (*diagnosis.conclusions, *diagnosis.wrong_efforts)}
+
+
+# ---- friction and offsets, where a factor or a cause is open ------------------------------------
+
+
+def friction_of(diagnosis, name):
+    return next(figures(each) for each in diagnosis.conclusions
+                if each.kind is Kind.FRICTION and each.subject == f'joint {name!r}')
+
+
+def test_the_friction_of_an_effort_without_the_model_is_not_multiplied(arm):
+    diagnosis = diagnosed(arm, arm, alter=lambda tau, qd: rubbing(tau * [1.0, 0.0, 1.0, 1.0], qd))
+    assert Kind.UNRELATED in {each.kind for each in diagnosis.wrong_efforts}
+    assert friction_of(diagnosis, 'shoulder')['coulomb'] == pytest.approx(1.5, rel=0.05)
+
+
+def test_a_constant_effort_is_an_offset_of_its_size(arm):
+    def hold(recording):
+        recording.tau[:, 1] = 3.3
+
+    offset, = (each for each in diagnosed(arm, arm, mistake=hold).conclusions
+               if each.kind is Kind.OFFSET)
+    assert figures(offset)['offset'] == pytest.approx(3.3, abs=1e-3)
+
+
+def test_friction_is_that_of_the_measured_effort_where_a_factor_may_be_masses(arm):
+    heavy = arm.with_inertial_parameters(1.3 * arm.inertial_parameters)
+    diagnosis = diagnosed(arm, heavy)
+    assert friction_of(diagnosis, 'shoulder')['coulomb'] == pytest.approx(1.5, rel=0.03)
+    assert all('in the measured effort' in each.sentence for each in diagnosis.conclusions)
+
+
+def test_friction_that_only_one_of_several_explanations_needs_is_not_told():
+    hanging = Robot.from_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>', 1))
+    diagnosis = diagnosed(hanging, hanging.with_gravity(CEILING), alter=None)
+    assert not (OF_JOINTS | OF_BODIES) & {each.kind for each in diagnosis.conclusions}
+
+
+def test_efforts_do_not_lack_less_than_no_gravity():
+    light, heavy = (Robot.from_urdf(robot(
+        '<link name="base"/>', link('arm', mass), joint('only', 'base', 'arm')))
+        for mass in (2.0, 3.0))
+    questions = ' '.join(diagnosed(light, heavy, alter=None).open_questions)
+    assert 'times that of the model' in questions and 'gravity' not in questions
 
 
 # ---- mistakes of the kinematics, and of the order -----------------------------------------------
