@@ -139,6 +139,16 @@ def test_a_model_that_is_right_has_no_conclusion(arm):
     assert 'nothing wrong with the model' in page([report])
 
 
+@pytest.mark.parametrize('alter', [
+    lambda tau, qd: tau * [0.0, 1.0] + 2.0 * np.sign(qd), lambda tau, qd: 1.3 * tau + np.sign(qd)])
+def test_the_verdict_does_not_acquit_where_a_question_is_open(arm, alter):
+    rng = np.random.default_rng(2)
+    recording = recorded(arm, swings(arm, rng), rng, noise=0.02, alter=alter)
+    report = Report.of('model', [recording], arm)
+    assert report.diagnosis.open_questions
+    assert 'Nothing is wrong' not in report.verdict and 'nothing wrong' not in report.verdict
+
+
 def test_the_page_needs_nothing_else(arm, loaded):
     text = page([Report.of('model', [loaded], arm, ['a remark'])])
     assert 'with &lt;box&gt;' in text and 'with <box>' not in text

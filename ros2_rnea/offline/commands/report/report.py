@@ -74,6 +74,7 @@ class Report:
         diagnosis = self.diagnosis
         judged = [row.joint for row in self.rows() if isfinite(row.noise)]
         wrong = [each for each in diagnosis.conclusions if each.kind not in OF_JOINTS]
+        wrong += [each for each in diagnosis.wrong_efforts if each.kind is Kind.UNRELATED]
         lacking = dict.fromkeys(each.subject.removeprefix('joint ') for each in
                                 diagnosis.conclusions if each.kind in OF_JOINTS)
         if not judged and not wrong:
@@ -85,6 +86,9 @@ class Report:
             return ('Several numbers of the model are not true, or an effort or a position is not '
                     'what the model takes it for: no single cause explains the difference.  '
                     'Identify the model.')
+        if lacking and diagnosis.open_questions:
+            return (f'Friction, offset or rotor inertia of {", ".join(lacking)} is not that of '
+                    'the model: whether more is wrong, the recordings do not tell.')
         if lacking:
             return ('Nothing is wrong but friction, offset or rotor inertia of '
                     f'{", ".join(lacking)}: identify them, or set them.')
