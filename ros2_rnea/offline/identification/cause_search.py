@@ -14,11 +14,11 @@
 """
 The search for the causes that the recordings speak for.
 
-Sets of causes are grown one cause at a time, from the best set that ends with each kind of cause:
-what two causes explain only together is found, too.  The best set makes the recordings most
-probable by the Bayesian information criterion: a cause with many parameters has to explain more
-than one with few.  Each of its causes has to pass an F-test, whose level is shared by all
-candidates.  A set that leaves much of what could be explained is no explanation.
+Sets of causes are grown one cause at a time, from the best set that ends with each kind of cause
+and has so many factors: what two causes explain only together is found, too.  The best set makes
+the recordings most probable by the Bayesian information criterion: a cause with many parameters
+has to explain more than one with few.  Each of its causes has to pass an F-test, whose level is
+shared by all candidates.  A set that leaves much of what could be explained is no explanation.
 
 G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 1978.
 """
@@ -39,6 +39,10 @@ from ros2_rnea.offline.identification.causes import (
     Factor,
     Load,
     Mass,
+    NoGravity,
+    NoModel,
+    Tilt,
+    Zero,
 )
 from ros2_rnea.offline.identification.reduced_equations import (
     Columns,
@@ -143,7 +147,8 @@ class Explanation:
     :ivar too_short: for each coordinate without equations, how many times as long the recordings
         need to be to judge it.
     :ivar rivals: other sets, of no more causes, that explain the recordings nearly as well.
-    :ivar rival_coefficients: the coefficients with each of these.
+    :ivar rival_coefficients: the coefficients with each of these, and with causes that were
+        discarded since they do not explain enough.
     :ivar misfit: for each coordinate, the RMS of what a model could explain and the causes do not
         [Nm or N].
     :ivar is_explained: whether the causes explain most of what a model can explain.
@@ -273,20 +278,34 @@ class Fit:
 
     def squares_after_a_step(self, cause: Cause) -> float:
         """Return what another cause would leave after the first step of its fit."""
-        if cause.starts().any() or not cause.size:
-            return 0.0  # a start that is far tells more than a step
+        if isinstance(cause, (NoGravity, NoModel, Tilt)):
+            return 0.0  # the only one of its kind
+        return min(self._squares_after_steps(cause))
+
+    def _squares_after_steps(self, cause: Cause) -> list[float]:
+        """Return what another cause would leave after the first step from each of its starts."""
         longer = Fit(
             self._robot, self._equations, [*self.causes, cause], np.zeros((0, 0)))
-        parameters = np.concatenate([self.parameters, np.zeros(cause.size)])
-        slopes, residual = longer._slopes(parameters), self._residual(self.parameters)
-        left = residual - slopes @ _solution(slopes, residual)
-        return float(left @ left)
+        squares = []
+        for start in cause.starts():
+            parameters = np.concatenate([self.parameters, start])
+            slopes, residual = longer._slopes(parameters), longer._residual(parameters)
+            left = residual - slopes @ _solution(slopes, residual)
+            squares.append(float(left @ left))
+        return squares
 
     def with_one_more(self, cause: Cause) -> Fit:
         """Return the fit of these causes and another one."""
         starts = cause.starts()
+        if isinstance(cause, Zero):
+            starts = starts[[int(np.argmin(self._squares_after_steps(cause)))]]
         return Fit(self._robot, self._equations, [*self.causes, cause], np.column_stack(
             [np.tile(self.parameters, (len(starts), 1)), starts]))
+
+
+def _kind(fit: Fit) -> tuple[type[Cause], int]:
+    """Return what its last cause is, and how many factors it has."""
+    return type(fit.causes[-1]), sum(isinstance(cause, Factor) for cause in fit.causes)
 
 
 def _rms(equations: Reduced, coefficients: np.ndarray) -> dict[int, float]:
@@ -344,7 +363,8 @@ def search(robot: Robot, columns: Columns) -> Explanation:
     is_sufficient = is_explained and (
         (left + slow)[differing].sum() <= MOST * (was + slow)[differing].sum())
     if not is_sufficient:
-        explanation = searched.only_signs()
+        discarded = explanation.coefficients, *explanation.rival_coefficients
+        explanation = replace(searched.only_signs(), rival_coefficients=discarded)
         misfit = {j: each.misfit(explanation.coefficients[j]) for j, each in equations.items()}
     return replace(
         explanation, too_short=too_short, misfit=misfit, is_explained=bool(is_explained))
@@ -393,8 +413,7 @@ class _Search:
             if not grown or self._criterion(grown[0]) >= self._criterion(best):
                 break
             best = grown[0]
-            beam = [next(fit for fit in grown if type(fit.causes[-1]) is kind)
-                    for kind in dict.fromkeys(type(fit.causes[-1]) for fit in grown)]
+            beam = list({_kind(fit): fit for fit in reversed(grown)}.values())
         return self._explained(self._pruned(best), tried.values())
 
     def _promising(self, fit: Fit) -> list[Cause]:

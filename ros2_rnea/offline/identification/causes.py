@@ -23,9 +23,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
+from math import cos, sin
 
 import numpy as np
 
+from ros2_rnea.offline.identification.comparison import coordinates_of
 from ros2_rnea.robots.robot import Robot
 
 WHOLE = 1.1
@@ -39,31 +41,43 @@ class Altered:
 
     :ivar inertial: what is added to the inertial parameters, shape (10 bodies,).
     :ivar gravity: what is added to gravity, shape (3,) [m/s^2].
-    :ivar zero: what is added to the positions of joints, shape (nv,) [rad or m].
+    :ivar zeros: what other zeros of positions add: four numbers by :meth:`Zero.apply` for each
+        coordinate, shape (4, nv).
     :ivar factor: measured effort by true effort, shape (nv,).
     :ivar model: 1, or 0 where the efforts do not contain the model's.
     """
 
     inertial: np.ndarray
     gravity: np.ndarray
-    zero: np.ndarray
+    zeros: np.ndarray
     factor: np.ndarray
     model: float = 1.0
 
     @classmethod
     def not_at_all(cls, robot: Robot) -> Altered:
         """Return a model and a measurement that are as they should be."""
-        return cls(np.zeros(10 * len(robot.body_names)), np.zeros(3), np.zeros(robot.nv),
+        return cls(np.zeros(10 * len(robot.body_names)), np.zeros(3), np.zeros((4, robot.nv)),
                    np.ones(robot.nv))
 
     def coefficients(self) -> np.ndarray:
         """Return those of each coordinate's reduced equations, its own apart: (nv, columns)."""
         moments = self.inertial.reshape(-1, 10)[:, :4].ravel()
         shared = np.concatenate([
-            self.inertial, (moments[:, np.newaxis] * self.gravity).ravel(), self.zero,
-            0.5 * np.square(self.zero), self.gravity, [self.model]])
+            self.inertial, (moments[:, np.newaxis] * self.gravity).ravel(),
+            self.zeros.ravel(), self.gravity, [self.model]])
         return np.column_stack(
             [self.factor[:, np.newaxis] * shared, np.full(len(self.factor), -1.0)])
+
+
+def turning(robot: Robot) -> np.ndarray:
+    """
+    Return of which coordinates all efforts are sines of the position and its double, shape (nv,).
+
+    These are joints that turn, without another joint that mimics them.
+    """
+    moving = [body.v_index for body in robot.tree.bodies]
+    return np.array([each.position_unit == 'rad' and moving.count(v) == 1
+                     for v, each in enumerate(coordinates_of(robot))], dtype=bool)
 
 
 class Cause(ABC):
@@ -109,13 +123,26 @@ class Zero(Cause):
     The position of a joint has another zero than the model's, by the parameter [rad or m].
 
     :ivar coordinate: its index.
+    :ivar turns: whether it has the same efforts after a turn.
     """
 
     coordinate: int
+    turns: bool
+
+    def starts(self) -> np.ndarray:
+        """Return quarters of a turn."""
+        return np.radians([[0.0], [90.0], [180.0], [-90.0]]) if self.turns else np.zeros((1, 1))
+
+    def settled(self, parameters: np.ndarray) -> np.ndarray:
+        """Return an angle between half a turn to either side."""
+        return np.remainder(parameters + np.pi, 2.0 * np.pi) - np.pi if self.turns else parameters
 
     def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Add the parameter to the position."""
-        to.zero[self.coordinate] += parameters[0]
+        """Add the parameter to the position: exactly where it turns, else to the second order."""
+        zero = float(parameters[0])
+        to.zeros[:, self.coordinate] = (
+            sin(zero), cos(zero) - 1.0, sin(2.0 * zero), cos(2.0 * zero) - 1.0,
+            ) if self.turns else (zero, 0.5 * zero ** 2, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -229,8 +256,9 @@ def conceivable(robot: Robot) -> list[Cause]:
         causes.append(Factor(None))
     if any(robot.free_fall):
         causes += [NoGravity(robot.free_fall), Tilt(robot.free_fall)]
-    causes += [Zero(robot.tree.bodies[index].v_index) for index in robot.tree.joints.values()
-               if robot.tree.bodies[index].type.nv == 1]
+    turns = turning(robot).tolist()
+    moved = (robot.tree.bodies[index] for index in robot.tree.joints.values())
+    causes += [Zero(body.v_index, turns[body.v_index]) for body in moved if body.type.nv == 1]
     causes += [Load(body) for body in range(len(bodies))]
     return [*causes, *(Mass(body, tuple(row))
                        for body, row in enumerate(bodies.tolist()) if any(row))]

@@ -323,12 +323,13 @@ class _JointTerms:
         self._equations = explanation.equations[j]
         body = next(each for each in robot.tree.bodies
                     if each.v_index <= j < each.v_index + each.type.nv)
-        model = float(explanation.coefficients[j, MODEL])
+        self._model = model = float(explanation.coefficients[j, MODEL])
         self._given = {
             VISCOUS: model * float(body.damping), COULOMB: model * float(body.friction)}
         self._limit = float(student.isf(
             FALSE_ALARMS / (2.0 * len(OWN) * robot.nv), self._equations.freedom))
         self._is_open = False
+        self._has_friction = bool(body.damping or body.friction)
         self._misfit = explanation.misfit[j]
         self._is_loaded = any(isinstance(found.cause, Load) for found in explanation.found)
         self._values, self._covariance = self._estimate(explanation, j)
@@ -375,7 +376,8 @@ class _JointTerms:
                 continue
             quantity = Estimate(
                 OWN[column], float(value), sqrt(float(variance)), self._unit(column))
-            if abs(value) > self._limit * error or column == ROTOR and not self._is_loaded:
+            if abs(value) > self._limit * error or (
+                    column == ROTOR and value * self._model > 0.0 and not self._is_loaded):
                 quantities[column] = quantity
             else:
                 doubtful.append(quantity)
@@ -385,12 +387,18 @@ class _JointTerms:
         """
         Return the same terms of the true effort.
 
-        :param factor: measured by true effort; None where it is open: the terms stay those of the
-            measured effort.
+        :param factor: measured by true effort; None where it is open: friction is then all of
+            the measured effort, and an inertia is doubtful, since the model's depends on it.
         """
         other = copy(self)
         if factor is None:
             other._is_open = True
+            other._kept = {
+                column: replace(each, value=each.value + self._given.get(column, 0.0))
+                for column, each in self._kept.items() if column != ROTOR}
+            other._given = dict.fromkeys(self._given, 0.0)
+            other._doubtful = [*self._doubtful, *(
+                each for column, each in self._kept.items() if column == ROTOR)]
             return other
         other._given = {column: each / factor.value for column, each in self._given.items()}
         other._kept = {column: _ratio(each, factor) for column, each in self._kept.items()}
@@ -422,22 +430,22 @@ class _JointTerms:
         if not self._equations.moves:
             return
         if ROTOR in self._kept:
-            yield self._rotor(label, self._kept[ROTOR], self._remark)
+            yield self._rotor(label, self._kept[ROTOR])
         parts = {column: each for column, each in self._kept.items()
                  if column not in (OFFSET, ROTOR)}
         if parts:
             yield self._friction(label, parts)
 
     @staticmethod
-    def _rotor(label: str, inertia: Estimate, remark: str) -> Conclusion:
+    def _rotor(label: str, inertia: Estimate) -> Conclusion:
         if inertia.value > 0.0:
             sentence = (f'Joint {label!r} moves {inertia} more than the links, as a rotor behind '
-                        f'a gear does{remark}.')
+                        'a gear does.')
             advice = ('Add this inertia to the parameter armature of the node for this joint, or '
                       'identify it.')
         else:
             sentence = (f'Joint {label!r} moves {inertia} compared with the model, which has too '
-                        f'much inertia about its axis{remark}.')
+                        'much inertia about its axis.')
             advice = 'Look at the inertias of the links beyond it.'
         return Conclusion(Kind.ROTOR, f'joint {label!r}', sentence, advice, (inertia,),
                           abs(inertia.value) / inertia.standard_error)
@@ -457,8 +465,8 @@ class _JointTerms:
                 f'{middle - half.value:.3g} {half.unit} in negative direction')
         sentence, advice = self._judged(label, parts)
         return Conclusion(
-            Kind.FRICTION, f'joint {label!r}', f'{sentence}: {"; ".join(said)}{self._remark}.', advice,
-            tuple(parts.values()),
+            Kind.FRICTION, f'joint {label!r}',
+            f'{sentence}: {"; ".join(said)}{self._remark}.', advice, tuple(parts.values()),
             max(abs(each.value) / each.standard_error for each in parts.values()))
 
     def _judged(self, label: str, parts: Mapping[int, Estimate]) -> tuple[str, str]:
@@ -467,7 +475,8 @@ class _JointTerms:
         changes = _changes(parts)
         if not changes:
             return f'Joint {label!r} has friction that depends on the direction', set_it
-        if self._is_open and not all(each.value > 0.0 for each in changes.values()):
+        if self._is_open and (self._has_friction or not all(
+                each.value > 0.0 for each in changes.values())):
             return f'Joint {label!r} has other friction than the URDF says', set_it
         if any(each.value > 0.0 for each in changes.values()):
             return f'Joint {label!r} has friction that the URDF lacks', set_it

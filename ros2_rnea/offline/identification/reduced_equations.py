@@ -32,10 +32,12 @@ from math import inf, sqrt
 
 import numpy as np
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
+from ros2_rnea.offline.identification.causes import turning
 from ros2_rnea.offline.identification.comparison import Comparison, Run
 from ros2_rnea.offline.identification.correlation import correlation_of
 from ros2_rnea.offline.identification.recording import slowest_speeds
 from ros2_rnea.robots.joint_index_map import joint_body
+from ros2_rnea.robots.robot import Robot
 from scipy.linalg import lstsq, qr
 from scipy.ndimage import uniform_filter1d
 
@@ -63,9 +65,14 @@ RESOLUTION = 1e-4
 DEPENDENT = 1e-6
 """A column of which a smaller share is independent of the others cannot be told from them."""
 
-
 ZERO_STEP = 0.2
-"""Step of the derivatives by the zeros of positions [rad or m], about as large as such errors."""
+"""
+Step of the derivatives by the zeros of positions that do not turn [rad or m], about as large as
+such errors.
+"""
+
+OF_ZEROS = 4
+"""How many columns belong to the zero of a position: see :meth:`.Zero.apply`."""
 
 SLOW = 0.25
 """What is left of an average over this time is no noise of a sensor [s]."""
@@ -106,7 +113,7 @@ class Columns:
     def of(cls, comparison: Comparison, most: int = MAX_SAMPLES) -> Columns:
         """Return the columns of all runs, of at most so many samples (and one a piece)."""
         robot = comparison.robot
-        width = 22 * len(robot.body_names) + 2 * robot.nv + 4
+        width = 22 * len(robot.body_names) + OF_ZEROS * robot.nv + 4
         most = min(most, int(MAX_NUMBERS / (width * robot.nv)))
         stride = -(-comparison.samples // most)
         parts = [_piece_columns(run, piece, stride)
@@ -140,15 +147,15 @@ def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...
     moments = [robot.regressor(q, still, still, gravity=axis).reshape(*qd.shape, -1, 10)[..., :4]
                for axis in np.eye(3)]
     model = run.model(rows)
-    by_zeros = np.zeros((*qd.shape, 2, robot.nv))
+    by_zeros = np.zeros((*qd.shape, OF_ZEROS, robot.nv))
+    turns = turning(robot)
     for index in robot.tree.joints.values():
         body = robot.tree.bodies[index]
         if body.type.nv == 1:
             shift = np.zeros(robot.nq)
-            shift[body.q_index] = ZERO_STEP
-            more, less = (robot.inverse_dynamics(q + by, qd, qdd) for by in (shift, -shift))
-            by_zeros[..., 0, body.v_index] = (more - less) / (2.0 * ZERO_STEP)
-            by_zeros[..., 1, body.v_index] = (more - 2.0 * model + less) / ZERO_STEP ** 2
+            shift[body.q_index] = 1.0
+            by_zeros[..., body.v_index] = _by_zero(
+                robot, q, qd, qdd, shift, bool(turns[body.v_index]))
     mechanics = np.concatenate([
         robot.regressor(q, qd, qdd), np.stack(moments, axis=-1).reshape(*qd.shape, -1),
         by_zeros.reshape(*qd.shape, -1), np.stack(gravity, axis=-1), model[..., np.newaxis]],
@@ -158,6 +165,25 @@ def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...
     measured = recording.tau[rows].copy()
     measured[:, [joint_body(robot, joint).v_index for joint in recording.saturations]] = np.nan
     return mechanics, qd, qdd, recording.moves[rows], signs, measured, recording.times[rows]
+
+
+def _by_zero(
+        robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, shift: np.ndarray,
+        turns: bool) -> np.ndarray:
+    """Return the columns of a position's zero, shape (n, nv, OF_ZEROS), springs apart."""
+    # what a spring makes of it is an offset
+    def efforts(zero: float) -> np.ndarray:
+        return robot.inverse_dynamics(q + zero * shift, qd, qdd) - robot.spring(q + zero * shift)
+
+    if not turns:
+        less, middle, more = (efforts(zero) for zero in (-ZERO_STEP, 0.0, ZERO_STEP))
+        none = np.zeros_like(middle)
+        return np.stack([(more - less) / (2.0 * ZERO_STEP),
+                         (more - 2.0 * middle + less) / ZERO_STEP ** 2, none, none], axis=-1)
+    zeros = 2.0 * np.pi / 5.0 * np.arange(5)  # five tell sines of an angle and its double exactly
+    waves = 0.4 * np.array([np.sin(zeros), np.cos(zeros), np.sin(2.0 * zeros),
+                            np.cos(2.0 * zeros)])
+    return np.tensordot(np.stack([efforts(zero) for zero in zeros], axis=-1), waves, (-1, 1))
 
 
 @dataclass(frozen=True, eq=False)

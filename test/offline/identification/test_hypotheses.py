@@ -255,7 +255,7 @@ def test_the_absolute_angle_of_a_parallelogram(arm):
     assert not beside_friction(diagnosis) and not diagnosis.is_explained
 
 
-@pytest.mark.parametrize('zero', [0.3, -0.3])
+@pytest.mark.parametrize('zero', [0.3, -0.3, 1.0, 0.5 * np.pi, -0.5 * np.pi, 3.1])
 def test_another_zero_of_an_encoder(arm, zero):
     def shift(recording):
         recording.q[:, 2] -= zero
@@ -264,6 +264,34 @@ def test_another_zero_of_an_encoder(arm, zero):
     assert {*found} == {Kind.ZERO}
     assert found[Kind.ZERO].subject == "joint 'elbow'"
     assert figures(found[Kind.ZERO])['zero'] == pytest.approx(np.degrees(zero), abs=0.3)
+
+
+def test_another_zero_of_a_level_first_joint_may_be_gravity():
+    level = Robot.from_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>', 1))
+
+    def shift(recording):
+        recording.q[:, 0] -= 1.0
+
+    diagnosis = diagnosed(level, level, mistake=shift, alter=None)
+    assert diagnosis.conclusions == ()
+    assert any('another zero' in each and 'direction of gravity' in each
+               for each in diagnosis.open_questions)
+
+
+def test_what_discarded_causes_explain_is_no_offset(arm):
+    def turn(recording):  # 0.16 kg cm beyond the axis change the side
+        recording.q[:, 3] -= np.pi
+
+    assert Kind.OFFSET not in {each.kind for each in diagnosed(arm, arm, mistake=turn).conclusions}
+
+
+def test_a_slide_without_inertia_is_not_told():
+    lift = Robot.from_urdf(robot(
+        '<link name="base"/>', link('x', 2.0), link('z', 1.0),
+        joint('along', 'base', 'x', kind='prismatic', axis='1 0 0'),
+        joint('up', 'x', 'z', kind='prismatic', axis='0 0 1')))
+    diagnosis = diagnosed(lift, lift, alter=lambda tau, qd: tau * [1.0, -1.0])
+    assert Kind.ROTOR not in {each.kind for each in diagnosis.conclusions}
 
 
 # ---- sizes --------------------------------------------------------------------------------------
