@@ -152,6 +152,7 @@ class Explanation:
     :ivar misfit: for each coordinate, the RMS of what a model could explain and the causes do not
         [Nm or N].
     :ivar is_explained: whether the causes explain most of what a model can explain.
+    :ivar is_rough: whether any causes leave clearly more than noise.
     """
 
     equations: Reduced
@@ -164,6 +165,7 @@ class Explanation:
     rival_coefficients: tuple[np.ndarray, ...] = ()
     misfit: Mapping[int, float] = field(default_factory=dict)
     is_explained: bool = True
+    is_rough: bool = False
 
     @property
     def rms(self) -> dict[int, float]:
@@ -346,7 +348,8 @@ def search(robot: Robot, columns: Columns) -> Explanation:
     searched = _Search(robot, equations)
     explanation = searched.explanation()
     lacks = {j: each.lack_of_fit(explanation.coefficients[j]) for j, each in equations.items()}
-    if max(lacks.values()) > TOLERATED:
+    is_rough = max(lacks.values()) > TOLERATED
+    if is_rough:
         searched = _Search(robot, {
             j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()})
         explanation = searched.explanation()
@@ -367,7 +370,8 @@ def search(robot: Robot, columns: Columns) -> Explanation:
         explanation = replace(searched.only_signs(), rival_coefficients=discarded)
         misfit = {j: each.misfit(explanation.coefficients[j]) for j, each in equations.items()}
     return replace(
-        explanation, too_short=too_short, misfit=misfit, is_explained=bool(is_explained))
+        explanation, too_short=too_short, misfit=misfit, is_explained=bool(is_explained),
+        is_rough=is_rough)
 
 
 def reach(robot: Robot) -> float:
@@ -385,8 +389,8 @@ class _Search:
         self._robot = robot
         self._equations = equations
         self._candidates = conceivable(robot)
-        self._penalty = float(np.log(sum(
-            each.independent_samples for each in equations.values())))
+        self._penalty = float(np.log(max(2.0, sum(
+            each.independent_samples for each in equations.values()))))
         self._freedom = sum(each.freedom for each in equations.values())
         self._reach = max(reach(robot), MIN_REACH)
         self._heaviest = HEAVIEST * max(float(robot.inertial_parameters[::10].sum()), MIN_MASS)

@@ -190,6 +190,7 @@ class Diagnosis:
     :ivar bursts: parts in which something may have touched the robot, or another recording than
         the others; they are among the open questions, too.
     :ivar is_explained: whether the conclusions explain most of what a model could explain.
+    :ivar inexplicable: coordinates of whose efforts no model explains a large part.
     """
 
     conclusions: tuple[Conclusion, ...]
@@ -199,3 +200,4 @@ class Diagnosis:
     wrong_efforts: tuple[Conclusion, ...] = ()
     is_explained: bool = True
     bursts: tuple[Burst, ...] = ()
+    inexplicable: tuple[str, ...] = ()

@@ -156,23 +156,32 @@ def _diagnosed(comparison: Comparison) -> Diagnosis:
     conclusions.sort(key=lambda each: -each.significance)
     return Diagnosis(
         tuple(conclusions), tuple(questions), noise, unexplained, tuple(wrong),
-        explanation.is_explained and not inexplicable, touched)
+        explanation.is_explained, touched,
+        tuple(comparison.coordinates[j].label for j in inexplicable))
 
 
 def _inexplicable(coordinate: Coordinate, equations: ReducedEquations) -> str:
     share = equations.slow / equations.measured_rms
     return (f'Of the effort of joint {coordinate.label!r}, {equations.slow:.2g} '
             f'{coordinate.effort_unit} ({100.0 * share:.0f} % of its RMS) follow from no masses, '
-            'no gravity and no friction of this kind: its friction may follow another law, or its '
-            'position, its axis or its effort may not be what the model takes it for.')
+            'no gravity and no friction of this kind: its sensor may drift, its friction may '
+            'follow another law, or its position, its axis or its effort may not be what the '
+            'model takes it for.')
 
 
 def _certain(explanation: Explanation) -> set[Cause]:
-    """Return the causes that are part of all explanations; none where an effort is unrelated."""
+    """
+    Return the causes that are part of all explanations; none where an effort is unrelated.
+
+    Where more is wrong than the causes, a factor near 1 may as well stand for masses.
+    """
     if any(abs(1.0 + found.parameters[0]) < ZERO * sqrt(max(float(found.covariance[0, 0]), 0.0))
            for found in explanation.found if isinstance(found.cause, Factor)):
         return set()
     certain = {found.cause for found in explanation.found}.intersection(*explanation.rivals)
+    if explanation.is_rough:
+        certain -= {found.cause for found in explanation.found if isinstance(found.cause, Factor)
+                    and 1.0 / FAR <= 1.0 + found.parameters[0] <= FAR}
     if not _may_be_masses(explanation):
         return certain
     return {cause for cause in certain if not isinstance(cause, (Load, Mass))}.difference(

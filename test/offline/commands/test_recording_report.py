@@ -274,3 +274,24 @@ def test_the_page_fits_a_phone_and_a_screen(arm, loaded, tmp_path, width):
         assert view.evaluate('document.documentElement.scrollWidth') <= width
         assert (said, asked) == ([], [path.as_uri()])
         browser.close()
+
+
+def test_the_verdict_says_the_outcome_in_one_line(arm):
+    rng = np.random.default_rng(3)
+    right = Report.of('model', [recorded(arm, swings(arm, rng), rng)], arm)
+    assert right.verdict == 'The recordings show nothing wrong with the model.'
+    for found, verdict in (
+            ({'conclusions': (Conclusion(Kind.LOAD, "link 'tool'", '', '', (), 9.0),)},
+             "Something is wrong: load (link 'tool')."),
+            ({'conclusions': (Conclusion(Kind.ROTOR, "joint 'elbow'", '', '', (), 9.0),)},
+             "Nothing is wrong but friction, offset or rotor inertia of 'elbow': identify them, "
+             'or set them.'),
+            ({'is_explained': False}, 'Several numbers of the model are not true, or an effort or '
+             'a position is not what the model takes it for: no single cause explains the '
+             'difference.  Identify the model.'),
+            ({'inexplicable': ('elbow',)}, 'Nothing certain is wrong with the masses, but part of '
+             'the effort of elbow follows from no model.'),
+            ({'open_questions': ('Why?',)}, 'The recordings show nothing that is certain to be '
+             'wrong with shoulder, elbow.'),
+            ({'noise': np.full(2, np.nan)}, 'Nothing can be concluded.')):
+        assert replace(right, diagnosis=replace(right.diagnosis, **found)).verdict == verdict

@@ -252,7 +252,7 @@ def test_the_absolute_angle_of_a_parallelogram(arm):
             each[:, 2] += each[:, 1]
 
     diagnosis = diagnosed(arm, arm, mistake=add)
-    assert not beside_friction(diagnosis) and not diagnosis.is_explained
+    assert not beside_friction(diagnosis) and diagnosis.inexplicable == ('elbow',)
 
 
 @pytest.mark.parametrize('zero', [0.3, -0.3, 1.0, 0.5 * np.pi, -0.5 * np.pi, 3.1])

@@ -86,6 +86,9 @@ class Report:
             return ('Several numbers of the model are not true, or an effort or a position is not '
                     'what the model takes it for: no single cause explains the difference.  '
                     'Identify the model.')
+        if diagnosis.inexplicable:
+            return ('Nothing certain is wrong with the masses, but part of the effort of '
+                    f'{", ".join(diagnosis.inexplicable)} follows from no model.')
         if lacking and diagnosis.open_questions:
             return (f'Friction, offset or rotor inertia of {", ".join(lacking)} is not that of '
                     'the model: whether more is wrong, the recordings do not tell.')
