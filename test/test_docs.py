@@ -29,6 +29,7 @@ import subprocess
 import sys
 from typing import NamedTuple, TYPE_CHECKING
 
+import numpy as np
 import pytest
 from repository import PACKAGE, ROOT
 from ros2_rnea.control.decision import Status
@@ -222,6 +223,15 @@ def test_reading_the_numbers_has_numbers():
 
 
 # ---- nothing is left out --------------------------------------------------------------------
+
+
+def test_the_controller_page_has_the_figures_that_were_recorded():
+    recorded = np.loadtxt(DOCS / 'figures' / 'in_process.csv', delimiter=',', skiprows=1)
+    told = ' '.join(text('controller').split())
+    node, controller = (np.quantile(recorded[:, k], (0.5, 0.99, 1.0)) for k in (1, 2))
+    assert (f'wrong by {node[0]:.2g} Nm in the median, by {node[1]:.2g} Nm at 99 % and by '
+            f'{node[2]:.2g} Nm at most') in told
+    assert 'by {:.1g}, {:.2g} and {:.2g} Nm'.format(*controller) in told
 
 
 def test_errata_and_their_tests_are_the_same():
