@@ -25,7 +25,7 @@ G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 19
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import hypot
@@ -418,7 +418,17 @@ class _Search:
                 break
             best = grown[0]
             beam = list({_kind(fit): fit for fit in reversed(grown)}.values())
-        return self._explained(self._pruned(best), tried.values())
+        best = self._pruned(best)
+        return self._explained(best, [*tried.values(), *self._on_other_links(best)])
+
+    def _on_other_links(self, fit: Fit) -> Iterator[Fit]:
+        """Yield fits in which one load or mass belongs to another link."""
+        for cause in fit.causes:
+            if isinstance(cause, (Load, Mass)):
+                rest = fit.without(cause)
+                yield from (rest.with_one_more(other) for other in self._candidates
+                            if type(other) is type(cause) and other != cause
+                            and are_compatible((*rest.causes, other)))
 
     def _promising(self, fit: Fit) -> list[Cause]:
         """Return those of each kind of cause that a first step tells to explain most."""
@@ -489,10 +499,10 @@ class _Search:
                 cause, fit.parameters[part], covariance[part, part], held[part],
                 without.squares - fit.squares,
                 _rms(self._equations, without.coefficients(without.parameters))))
-        rivals = sorted(
-            (other for other in tried if not {*other.causes} >= {*fit.causes}
-             and len(other.causes) <= len(fit.causes) and self._is_possible(other)
-             and self._criterion(other) < self._criterion(fit) + TELLS_APART),
+        rivals = sorted({frozenset(other.causes): other for other in tried if not (
+            {*other.causes} >= {*fit.causes}) and len(other.causes) <= len(fit.causes)
+            and self._is_possible(other)
+            and self._criterion(other) < self._criterion(fit) + TELLS_APART}.values(),
             key=self._criterion)
         return Explanation(
             self._equations, tuple(found), fit.coefficients(fit.parameters),

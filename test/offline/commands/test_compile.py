@@ -257,14 +257,6 @@ def test_the_node_says_which_shipped_kernels_are_refused(
     assert caplog.text.count('is refused and compiled again: others may write') == 1
 
 
-@needs_llvmlite
-def test_former_names_of_options_will_do_for_one_release(tmp_path, compile_robot):
-    path = tmp_path / 'params.yaml'
-    path.write_text('/**: {ros__parameters: {payload_links: [tool]}}', encoding='utf-8')
-    code, out, _ = compile_robot(ARM, '--params-file', path, '--output', tmp_path / 'shipped')
-    assert code == 0 and f'{tmp_path / "shipped"}' in out and 'payloads on tool' in out
-
-
 def test_without_llvmlite_there_is_nothing_to_compile(compile_robot, monkeypatch):
     monkeypatch.setattr(machine, 'llvm', None)
     code, _, error = compile_robot(ARM)

@@ -463,7 +463,7 @@ def test_lists_stand_between_commas(excite):
     code, _, err = excite('--for', 'inertia,friction', '--joints', 'shoulder,elbow',
                           '--noise', 'shoulder=0.3,elbow=0.2', '--dry-run')
     assert code == 0, err
-    code, _, err = excite('--start', 'elbow=0.1')  # the former name, for one release
+    code, _, err = excite('--assume', 'elbow=0.1')
     assert code == 2 and '--assume names some of the joints' in err
 
 

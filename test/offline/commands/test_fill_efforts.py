@@ -353,11 +353,6 @@ def test_a_later_first_point_needs_the_start(fill):
     assert plan.waypoints[0].positions == (0.1, -0.1)
 
 
-def test_the_former_name_of_assume_will_do_for_one_release(fill):
-    assert fill('--start', 'shoulder=0.1,elbow=-0.1', trajectory=LATER)[0] == 0
-    assert written().waypoints[0].positions == (0.1, -0.1)
-
-
 def test_joints_that_are_not_asked_for_are_left_alone(fill):
     trajectory = SWING.replace('[shoulder, elbow]', '[shoulder, grip]').replace(
         '-0.5', '0.0')

@@ -233,8 +233,6 @@ examples:
     parser.add_argument('--cpu', choices=['host', 'portable'],
                         help='host: for CPUs like the one of this machine (default); portable: '
                              'for most of its architecture (default with --out)')
-    for former, name in (('--output', 'out'), ('--params-file', 'parameters')):
-        parser.add_argument(former, dest=name, type=Path, help=argparse.SUPPRESS)
     return parser
 
 

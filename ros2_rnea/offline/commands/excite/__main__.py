@@ -303,8 +303,6 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--assume', action=OfJoints, type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that do not move, and of all that move for the '
                             'pose to start from (default: it is chosen) [rad or m]')
-    group.add_argument(  # the former name
-        '--start', dest='assume', action=OfJoints, type=assumed, help=argparse.SUPPRESS)
     group.add_argument('--payload', action='append', type=payload_of, default=[],
                        metavar=PAYLOAD,
                        help=f'what the arm carries in addition to the URDF: {PAYLOAD_NUMBERS}; of '

@@ -257,8 +257,6 @@ def _add_more_about_the_robot(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--assume', action=OfJoints, type=assumed, default={}, metavar=ASSUMED,
                        help='positions of joints that the trajectory does not name, and the start '
                             'of all, at rest, if its first point is not at time 0 [rad or m]')
-    group.add_argument(  # the former name
-        '--start', dest='assume', action=OfJoints, type=assumed, help=argparse.SUPPRESS)
     group.add_argument('--payload', action='append', type=payload_of, default=[], metavar=PAYLOAD,
                        help=f'what the robot carries: {PAYLOAD_NUMBERS}')
 
