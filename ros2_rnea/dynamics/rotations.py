@@ -29,6 +29,16 @@ SMALL = 1e-3
 """Below this angle [rad] the series, cut after the angle's 4th power, is exact to rounding."""
 
 
+def sines_of_turn(angle: float) -> tuple[float, float, float, float]:
+    """
+    Return sin a, cos a - 1, sin 2a and cos 2a - 1 of an angle a [rad].
+
+    Where one joint turns by the angle, the change of each effort is a sum of these: a rotation
+    matrix is linear in the sine and the cosine, and no effort has more than two of one joint.
+    """
+    return sin(angle), cos(angle) - 1.0, sin(2.0 * angle), cos(2.0 * angle) - 1.0
+
+
 def quaternion_product(p: Sequence[float], q: Sequence[float]) -> list[float]:
     """Return the quaternion of the turn q, seen from what p has turned: R(p) R(q)."""
     px, py, pz, pw = p

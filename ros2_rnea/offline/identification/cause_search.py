@@ -29,6 +29,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import hypot
+from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.offline.identification.causes import (
@@ -54,7 +55,7 @@ from ros2_rnea.offline.identification.reduced_equations import (
     TooShortError,
 )
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import eigh, svd
+from scipy.linalg import eigh, qr, svd
 from scipy.stats import f
 
 FALSE_ALARMS = 1e-3
@@ -78,6 +79,9 @@ TURNED = -0.5
 Correlation of measured and modelled effort, friction eliminated, from which on a fit begins with
 the sign of that effort turned.
 """
+
+NOTHING = 1e-13
+"""An equation so much smaller than the largest is nothing but rounding."""
 
 ROUNDING = 1e-10
 """A column so much shorter than the longest is nothing but rounding."""
@@ -173,6 +177,37 @@ class Explanation:
         return _rms(self.equations, self.coefficients)
 
 
+class System(NamedTuple):
+    """
+    The equations of all coordinates, in as few rows as they need.
+
+    :ivar robot: the model.
+    :ivar coordinates: which of its coordinates have equations, by index.
+    :ivar triangles: shape (coordinates, rows, columns).
+    """
+
+    robot: Robot
+    coordinates: list[int]
+    triangles: np.ndarray
+
+    @classmethod
+    def of(cls, robot: Robot, equations: Reduced) -> System:
+        """Return the system of reduced equations."""
+        found = [_without_empty_rows(each.mechanics) for each in equations.values()]
+        most = max(map(len, found))
+        return cls(robot, list(equations), np.stack([
+            np.pad(each, ((0, most - len(each)), (0, 0))) for each in found]))
+
+
+def _without_empty_rows(triangle: np.ndarray) -> np.ndarray:
+    """Return as many equations as the columns have independent ones."""
+    factor, order = qr(triangle, mode='r', pivoting=True, check_finite=False)
+    sizes = np.abs(np.diag(factor))
+    kept = np.empty_like(triangle[:np.count_nonzero(sizes > NOTHING * sizes[0])])
+    kept[:, order] = factor[:len(kept)]
+    return kept
+
+
 class Fit:
     """
     The best parameters of some causes.
@@ -183,13 +218,8 @@ class Fit:
     :ivar squares: what they leave of the weighted squared differences.
     """
 
-    def __init__(
-            self, robot: Robot, equations: Reduced, causes: Sequence[Cause], starts: np.ndarray,
-            ) -> None:
-        self._robot = robot
-        self._equations = equations
-        self._rows = list(equations)
-        self._triangles = np.stack([each.mechanics for each in equations.values()])
+    def __init__(self, system: System, causes: Sequence[Cause], starts: np.ndarray) -> None:
+        self._system = system
         self.causes = tuple(causes)
         ends = np.cumsum([cause.size for cause in causes]).tolist()
         self.parts = [(cause, slice(end - cause.size, end)) for cause, end in zip(causes, ends)]
@@ -226,14 +256,14 @@ class Fit:
 
     def coefficients(self, parameters: np.ndarray) -> np.ndarray:
         """Return the coefficients of all coordinates' equations, shape (nv, columns)."""
-        altered = Altered.not_at_all(self._robot)
+        altered = Altered.not_at_all(self._system.robot)
         for cause, part in self.parts:
             cause.apply(parameters[part], altered)
         return altered.coefficients()
 
     def _residual(self, parameters: np.ndarray) -> np.ndarray:
-        coefficients = self.coefficients(parameters)[self._rows]
-        return np.matmul(self._triangles, coefficients[..., np.newaxis]).ravel()
+        coefficients = self.coefficients(parameters)[self._system.coordinates]
+        return np.matmul(self._system.triangles, coefficients[..., np.newaxis]).ravel()
 
     def derivatives(self, parameters: np.ndarray) -> np.ndarray:
         """Return the coefficients' derivatives by the parameters, shape (nv, columns, size)."""
@@ -244,7 +274,8 @@ class Fit:
         return slopes
 
     def _slopes(self, parameters: np.ndarray) -> np.ndarray:
-        slopes = np.matmul(self._triangles, self.derivatives(parameters)[self._rows])
+        slopes = np.matmul(self._system.triangles,
+                           self.derivatives(parameters)[self._system.coordinates])
         return slopes.reshape(slopes.shape[0] * slopes.shape[1], len(parameters))
 
     def covariance(self) -> tuple[np.ndarray, np.ndarray]:
@@ -276,7 +307,7 @@ class Fit:
         parts = dict(self.parts)
         kept = [other for other in self.causes if other != cause]
         start = np.concatenate([np.zeros(0), *(self.parameters[parts[other]] for other in kept)])
-        return Fit(self._robot, self._equations, kept, start[np.newaxis])
+        return Fit(self._system, kept, start[np.newaxis])
 
     def squares_after_a_step(self, cause: Cause) -> float:
         """Return what another cause would leave after the first step of its fit."""
@@ -286,8 +317,7 @@ class Fit:
 
     def _squares_after_steps(self, cause: Cause) -> list[float]:
         """Return what another cause would leave after the first step from each of its starts."""
-        longer = Fit(
-            self._robot, self._equations, [*self.causes, cause], np.zeros((0, 0)))
+        longer = Fit(self._system, [*self.causes, cause], np.zeros((0, 0)))
         squares = []
         for start in cause.starts():
             parameters = np.concatenate([self.parameters, start])
@@ -301,7 +331,7 @@ class Fit:
         starts = cause.starts()
         if isinstance(cause, Zero):
             starts = starts[[int(np.argmin(self._squares_after_steps(cause)))]]
-        return Fit(self._robot, self._equations, [*self.causes, cause], np.column_stack(
+        return Fit(self._system, [*self.causes, cause], np.column_stack(
             [np.tile(self.parameters, (len(starts), 1)), starts]))
 
 
@@ -386,8 +416,8 @@ class _Search:
     """The search among all causes that are conceivable for a robot."""
 
     def __init__(self, robot: Robot, equations: Reduced) -> None:
-        self._robot = robot
         self._equations = equations
+        self._system = System.of(robot, equations)
         self._candidates = conceivable(robot)
         self._penalty = float(np.log(max(2.0, sum(
             each.independent_samples for each in equations.values()))))
@@ -399,7 +429,7 @@ class _Search:
         """Return the causes that explain most, with as few parameters as possible."""
         turned, factors = self._turned(), [Factor(j) for j in self._equations]
         tried: dict[frozenset[Cause], Fit] = {frozenset(causes): Fit(
-            self._robot, self._equations, causes, np.full((1, len(causes)), start))
+            self._system, causes, np.full((1, len(causes)), start))
             for causes, start in (((), 0.0), (turned, -2.0), (factors, 0.0))}
         beam = sorted(tried.values(), key=self._criterion)
         best = beam[0]
@@ -443,8 +473,8 @@ class _Search:
     def only_signs(self) -> Explanation:
         """Return nothing but the efforts that have the opposite sign."""
         turned = self._turned()
-        return self._explained(self._pruned(Fit(
-            self._robot, self._equations, turned, np.full((1, len(turned)), -2.0))), ())
+        return self._explained(self._pruned(
+            Fit(self._system, turned, np.full((1, len(turned)), -2.0))), ())
 
     def _turned(self) -> list[Factor]:
         """Return factors for the coordinates whose efforts seem to have the opposite sign."""

@@ -23,10 +23,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
-from math import cos, sin
 
 import numpy as np
 
+from ros2_rnea.dynamics.rotations import sines_of_turn
 from ros2_rnea.offline.identification.comparison import coordinates_of
 from ros2_rnea.robots.robot import Robot
 
@@ -140,9 +140,8 @@ class Zero(Cause):
     def apply(self, parameters: np.ndarray, to: Altered) -> None:
         """Add the parameter to the position: exactly where it turns, else to the second order."""
         zero = float(parameters[0])
-        to.zeros[:, self.coordinate] = (
-            sin(zero), cos(zero) - 1.0, sin(2.0 * zero), cos(2.0 * zero) - 1.0,
-            ) if self.turns else (zero, 0.5 * zero ** 2, 0.0, 0.0)
+        to.zeros[:, self.coordinate] = sines_of_turn(zero) if self.turns else (
+            zero, 0.5 * zero ** 2, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,14 @@ from math import inf, sqrt
 
 import numpy as np
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
+from ros2_rnea.dynamics.rotations import sines_of_turn
 from ros2_rnea.offline.identification.causes import turning
 from ros2_rnea.offline.identification.comparison import Comparison, Run
 from ros2_rnea.offline.identification.correlation import correlation_of
 from ros2_rnea.offline.identification.recording import slowest_speeds
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import lstsq, qr
+from scipy.linalg import inv, lstsq, qr
 from scipy.ndimage import uniform_filter1d
 
 OWN = ('offset', 'viscous', 'coulomb', 'viscous by direction', 'inertia')
@@ -180,10 +181,9 @@ def _by_zero(
         none = np.zeros_like(middle)
         return np.stack([(more - less) / (2.0 * ZERO_STEP),
                          (more - 2.0 * middle + less) / ZERO_STEP ** 2, none, none], axis=-1)
-    zeros = 2.0 * np.pi / 5.0 * np.arange(5)  # five tell sines of an angle and its double exactly
-    waves = 0.4 * np.array([np.sin(zeros), np.cos(zeros), np.sin(2.0 * zeros),
-                            np.cos(2.0 * zeros)])
-    return np.tensordot(np.stack([efforts(zero) for zero in zeros], axis=-1), waves, (-1, 1))
+    angles = (2.0 * np.pi / 5.0 * np.arange(1, 5)).tolist()  # as many as there are columns
+    changes = np.stack([efforts(angle) - efforts(0.0) for angle in angles], axis=-1)
+    return changes @ inv(np.array(list(map(sines_of_turn, angles)))).T
 
 
 @dataclass(frozen=True, eq=False)
