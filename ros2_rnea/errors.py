@@ -51,10 +51,6 @@ class RecordingError(RneaError):
     """A recording cannot be read or used, for the reason that the message gives."""
 
 
-class NothingUsableError(RecordingError):
-    """A recording, or a part of one, holds nothing that can be used; other parts of it may."""
-
-
 class CompilerError(RneaError):
     """Machine code cannot be made or loaded, for the reason that the message gives."""
 

@@ -31,7 +31,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from ros2_rnea.errors import did_you_mean, NothingUsableError, RecordingError
+from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.robot_options import (
     finite_numbers,
@@ -48,13 +48,8 @@ from ros2_rnea.offline.identification.csv_recording import (
     read_csv,
     UNITS,
 )
-from ros2_rnea.offline.identification.parts import cut, Part, parts_of
-from ros2_rnea.offline.identification.preparation import (
-    AUTOMATIC,
-    Preparation,
-    prepare,
-    SOURCES,
-)
+from ros2_rnea.offline.identification.preparation import Preparation, prepare
+from ros2_rnea.offline.identification.recorded_motion import AUTOMATIC, SOURCES
 from ros2_rnea.offline.identification.recording import PreparedRecording, Recording
 from ros2_rnea.robots.robot import Robot
 
@@ -103,10 +98,6 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
                              'is 0')
     parser.add_argument('--to', dest='end', type=float, default=inf, metavar='S',
                         help='leave out what is from this time on')
-    parser.add_argument('--parts-of', type=float, metavar='S',
-                        help='read and prepare so many seconds of each recording at a time, at '
-                             'most, as if each were a recording: for those of hours, which do not '
-                             'fit into memory; parts in which nothing can be used are left out')
     _add_bag_options(parser.add_argument_group('bags'))
     _add_csv_options(parser.add_argument_group('text files with columns'))
     _add_preparation_options(parser.add_argument_group(
@@ -119,78 +110,57 @@ def prepared_recordings(
     """
     Read and prepare the recordings, one after the other: one is in memory at a time.
 
-    A part of a recording (``--parts-of``) in which nothing can be used, as where the robot rests,
-    is left out, unless that is so in all of its parts.
-
     :param options: that :func:`add_recording_options` has added.
-    :param remarks: gets what the preparation did, a sentence for each step, and a warning for each
-        part that is left out.
+    :param remarks: gets what the preparation did, a sentence for each step.
     :raises RneaError: naming the recording and what cannot be used.
     """
     settings = preparation(options)
     try:
-        for path, recording, parts in read_recordings(options):
-            is_used, first_reason = False, ''
-            for part in parts:
-                try:
-                    prepared, steps = prepare(cut(recording, part, path), robot, settings)
-                except NothingUsableError as error:  # not kept: it would keep the part in memory
-                    first_reason = first_reason or str(error)
-                    remarks.append(f'WARNING: this part is left out: {error}')
-                    continue
-                remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, '
-                            f'{step.name}: {step.text}' for step in steps]
-                is_used = True
-                yield prepared
+        for recording in read_recordings(options):
+            prepared, steps = prepare(recording, robot, settings)
             del recording  # before the next one is read
-            if not is_used:
-                raise NothingUsableError(first_reason)
+            remarks += [f'{"WARNING: " if step.is_warning else ""}{prepared.name}, '
+                        f'{step.name}: {step.text}' for step in steps]
+            yield prepared
     except MemoryError as error:
         raise RecordingError(
-            'the memory does not suffice to prepare the recordings: prepare parts of them, one '
-            'after the other (--parts-of, in seconds), or one part alone (--from and --to)'
-        ) from error
+            'the memory does not suffice to prepare the recordings: prepare a part of them '
+            '(--from and --to)') from error
 
 
-def read_recordings(options: argparse.Namespace) -> Iterator[tuple[Path, Recording, list[Part]]]:
+def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
     """
-    Read the recordings, one after the other, each with the parts of it that are prepared.
+    Read the recordings, one after the other.
 
     :raises RecordingError: naming the recording and what cannot be read, or a payload of none.
     """
     for told in options.payload:
         _recordings_of(told, options.recordings)
     for path in options.recordings:
-        yield path, *_read(path, options)
+        yield _read(path, options).between(options.begin, options.end)
 
 
-def _read(path: Path, options: argparse.Namespace) -> tuple[Recording, list[Part]]:
-    part = Part(options.begin, options.end)
+def _read(path: Path, options: argparse.Namespace) -> Recording:
     carried = _payloads_of(path, options.payload, options.recordings)
     if is_bag(path):
-        recording = read_bag(path, BagTopics(
-            tuple(options.topic), options.wrench_topic, options.receive_times), carried, part)
-    elif path.suffix in TEXTS:
-        recording = read_csv(path, CsvColumns(
+        return read_bag(path, BagTopics(
+            tuple(options.topic), options.wrench_topic, options.receive_times), carried)
+    if path.suffix in TEXTS:
+        return read_csv(path, CsvColumns(
             options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
-            options.csv_joints, options.csv_units, options.current_gains), carried, part)
-    else:
-        what = (f'ends in {path.suffix!r}' if path.suffix else
-                'has no ending' if path.exists() else 'does not exist')
-        raise RecordingError(
-            f'{path} {what}; a recording is the folder of a bag or ends in '
-            f'{", ".join([*SUFFIXES, *TEXTS])}')
-    return recording, [Part()] if options.parts_of is None else parts_of(
-        part, recording, options.parts_of)
+            options.csv_joints, options.csv_units, options.current_gains), carried)
+    what = (f'ends in {path.suffix!r}' if path.suffix else
+            'has no ending' if path.exists() else 'does not exist')
+    raise RecordingError(
+        f'{path} {what}; a recording is the folder of a bag or ends in '
+        f'{", ".join([*SUFFIXES, *TEXTS])}')
 
 
 def preparation(options: argparse.Namespace) -> Preparation:
     """Return how recordings are prepared."""
     return Preparation(
         assumed_positions=options.assume, largest_gap=options.largest_gap, cutoff=options.cutoff,
-        derivatives_of=options.derivatives_of, delay=options.delay, settling=options.settling,
-        slow=options.slow, rate=options.rate, trust_angles=options.trust_angles,
-        remove_wrenches=not options.keep_wrenches)
+        derivatives_of=options.derivatives_of, delay=options.delay)
 
 
 def _payloads_of(
@@ -269,16 +239,6 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--derivatives-of', choices=SOURCES, default=settings.derivatives_of,
                        help='what accelerations are the derivatives of (default: %(default)s, '
                             'the one with less noise)')
-    group.add_argument('--settling', type=float, metavar='S',
-                       help='cut from both ends of each piece (default: 3 / cut-off)')
-    group.add_argument('--slow', type=float, metavar='SPEED',
-                       help='below it, a joint says nothing about Coulomb friction [rad/s, m/s]')
-    group.add_argument('--rate', type=float, metavar='HZ',
-                       help='of the samples that are used (default: 20 times the cut-off)')
-    group.add_argument('--trust-angles', action='store_true',
-                       help='do not refuse angles that seem to be radians taken for degrees')
-    group.add_argument('--keep-wrenches', action='store_true',
-                       help='leave the effort of recorded wrenches in the measured one')
 
 
 def _payload(text: str) -> Payload:

@@ -22,12 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, ExitStack
-from math import inf
 from pathlib import Path
 from typing import Any
 
 from ros2_rnea.errors import did_you_mean, RecordingError
-from ros2_rnea.offline.identification.parts import Part
 
 SUFFIXES = ('.db3', '.mcap')
 
@@ -96,13 +94,10 @@ def check_topic(reader: Any, path: Path, topic: str, *kinds: str) -> None:
             f'{path} has no {" or ".join(kinds)} on {topic}{did_you_mean(topic, topics) or there}')
 
 
-def messages_of(
-        reader: Any, topics: Iterable[str], part: Part = Part(),  # noqa: B008 (it never changes)
-        ) -> Iterator[tuple[str, float, Any]]:
+def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[tuple[str, float, Any]]:
     """
     Yield the messages of topics, in the order of reception.
 
-    :param part: of the bag, by the times of reception.
     :return: of each the topic, the time of its reception [s], and itself.
     :raises RecordingError: naming the file that is damaged.
     """
@@ -110,11 +105,8 @@ def messages_of(
     connections = [c for c in reader.connections if c.topic in wanted]
     if not connections:  # rosbags takes none for all
         return
-    # The metadata of a bag may be wrong about its begin; all of it does not depend on them.
-    start, stop = (reader.start_time + round(1e9 * time) if 0.0 < time < inf else None
-                   for time in part)
     try:
-        for connection, received, data in reader.messages(connections, start, stop):
+        for connection, received, data in reader.messages(connections):
             yield (connection.topic, 1e-9 * received,
                    reader.deserialize(data, connection.msgtype))
     except Exception as error:

@@ -11,18 +11,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Recordings from rosbag2 bags: joint states of any topics, and wrenches where asked."""
+"""
+Recordings from rosbag2 bags: joint states of any topics, and wrenches where asked.
+
+Joints of a robot may come from several publishers (arm, gripper, each wheel), as in ROS 2 they
+often do.  The one with the most messages gives the times; the others are interpolated linearly
+between their neighbours, and are not a number where those are too far apart.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import NothingUsableError, RecordingError
+from ros2_rnea.errors import RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.bag import (
     check_topic,
@@ -33,12 +39,10 @@ from ros2_rnea.offline.identification.bag import (
     topics_of,
     WRENCH,
 )
-from ros2_rnea.offline.identification.merging import at_times, merged, Stream
-from ros2_rnea.offline.identification.parts import Part
 from ros2_rnea.offline.identification.recording import Recording
+from ros2_rnea.offline.identification.time_base import LARGEST_GAP
 
 _FIELDS = {'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
-_WRENCHES, _WRENCH_AXES = 'wrenches', ('mx', 'my', 'mz', 'fx', 'fy', 'fz')
 
 
 @dataclass(frozen=True)
@@ -56,71 +60,85 @@ class BagTopics:
     received: bool = False
 
 
+class _Stream(NamedTuple):
+    """
+    What one publisher has sent.
+
+    :ivar names: of the joints, in the order of the columns.
+    :ivar begin: when its first message was received, since the begin of the bag [s].
+    :ivar times: of the messages [s].
+    :ivar rows: their numbers, each of shape (fields, joints).
+    """
+
+    names: tuple[str, ...]
+    begin: float
+    times: list[float]
+    rows: list[np.ndarray]
+
+
 def read_bag(
         path: Path, topics: BagTopics | None = None,
-        payloads: Mapping[str, tuple[str, Inertial]] | None = None,
-        part: Part = Part()) -> Recording:  # noqa: B008 (it never changes)
+        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
     """
     Read a recording from a bag.
 
     :param path: of the bag's folder, or of a file in it.
     :param topics: by default all topics with joint states, whose joints have to differ.
     :param payloads: what the robot carried.
-    :param part: that is read, by the times at which messages were recorded.
     :raises RecordingError: naming the topic, message, time and joint that cannot be read, or the
-        file that is damaged.  NothingUsableError, where there are no joint states.
+        file that is damaged.
     """
-    part.check()
     topics = topics or BagTopics()
-    streams: dict[tuple[str, frozenset[str]], Stream] = {}
-    begins: dict[tuple[str, frozenset[str]], float] = {}
-    wrenches: dict[str, Stream] = {}  # by frame
+    streams: dict[tuple[str, frozenset[str]], _Stream] = {}
+    wrenches: dict[str, _Stream] = {}  # by frame
     without_stamp: set[str] = set()
     with opened_bag(path) as reader:
         states = _state_topics(reader, path, topics)
         for number, (topic, received, message) in enumerate(messages_of(
-                reader, [*states, topics.wrench], part)):
+                reader, [*states, topics.wrench])):
             stamp = seconds(message.header.stamp)
             if not stamp:
                 without_stamp.add(topic)
             time = stamp if stamp and not topics.received else received
+            begin = max(received - 1e-9 * reader.start_time, 0.0)
             if topic == topics.wrench:
-                _add_wrench(wrenches, time, message)
-                continue
-            fields = {field: getattr(message, attribute) for field, attribute in _FIELDS.items()}
-            _check_sizes(f'message {number} of {path}, on {topic} at {time:.3f} s,',
-                         message.name, fields)
-            key = topic, frozenset(message.name)
-            if key not in streams:
-                streams[key] = Stream(message.name, list(_FIELDS))
-                begins[key] = max(received - 1e-9 * reader.start_time, 0.0)
-            streams[key].add(time, message.name, fields)
+                stream = wrenches.setdefault(
+                    message.header.frame_id, _Stream((), begin, [], []))
+                torque, force = message.wrench.torque, message.wrench.force
+                row = np.array([[torque.x, torque.y, torque.z, force.x, force.y, force.z]])
+            else:
+                stream = streams.setdefault(
+                    (topic, frozenset(message.name)), _Stream(tuple(message.name), begin, [], []))
+                row = _row(f'message {number} of {path}, on {topic} at {time:.3f} s,', message,
+                           stream.names)
+            stream.times.append(time)
+            stream.rows.append(row)
     if not streams:
-        raise NothingUsableError(f'{path} has no messages on {", ".join(states)}{part.words()}')
+        raise RecordingError(f'{path} has no messages on {", ".join(states)}')
     if len(wrenches) > 1:
         raise RecordingError(
             f'{path} has wrenches in several frames on {topics.wrench}: {", ".join(wrenches)}')
-    times, joints, merged_fields = merged(list(streams.values()), list(_FIELDS), path.name)
-    velocities = merged_fields['velocities']
-    leading = max(streams, key=lambda key: len(streams[key]))  # as merged() has it
+    _check_owners(path, streams.values())
+    leading = max(streams.values(), key=lambda stream: len(stream.times))
+    times = np.array(leading.times)
+    fields = dict(zip(_FIELDS, np.moveaxis(np.concatenate([
+        _at_times(times, stream) for stream in streams.values()], axis=2), 1, 0)))
+    if not np.isfinite(fields['velocities']).any():
+        del fields['velocities']
     remarks = []
     if len(streams) > 1:
         remarks.append(
-            f'joint states of {len(streams)} publishers are merged at the times of the one with '
-            'the most messages')
+            f'Joint states of {len(streams)} publishers are merged at the times of the one with '
+            'the most messages.')
     if without_stamp and not topics.received:
         remarks.append(
-            f'messages on {", ".join(sorted(without_stamp))} have no stamp: the times at which '
-            'they were recorded are used, which vary with the network')
+            f'Messages on {", ".join(sorted(without_stamp))} have no stamp: the times at which '
+            'they were recorded are used, which vary with the network.')
     frame, wrench = next(iter(wrenches.items()), ('', None))
     return Recording(
-        path.name + part.words(), times, joints, merged_fields['positions'],
-        merged_fields['efforts'],
-        velocities=velocities if np.isfinite(velocities).any() else None,
-        wrenches=None if wrench is None else at_times(
-            times, wrench.times, wrench.field(_WRENCHES)),
-        wrench_link=frame, payloads=payloads or {}, remarks=tuple(remarks),
-        part_of='' if part == Part() else str(path), begin=begins[leading])
+        path.name, times, tuple(name for stream in streams.values() for name in stream.names),
+        **fields, wrenches=None if wrench is None else _at_times(times, wrench)[:, 0],
+        wrench_link=frame, payloads=payloads or {}, remarks=tuple(remarks), begin=leading.begin)
 
 
 def _state_topics(reader: Any, path: Path, topics: BagTopics) -> list[str]:
@@ -140,21 +158,54 @@ def _state_topics(reader: Any, path: Path, topics: BagTopics) -> list[str]:
     return states
 
 
-def _check_sizes(
-        where: str, names: Sequence[str], fields: Mapping[str, Sequence[float]]) -> None:
+def _row(where: str, message: Any, joints: tuple[str, ...]) -> np.ndarray:
+    """Return the fields of a message, shape (3, joints); an empty one is not a number."""
+    names = list(message.name)
     if len(set(names)) != len(names):
-        twice = next(name for name in names if list(names).count(name) > 1)
+        twice = next(name for name in names if names.count(name) > 1)
         raise RecordingError(f'{where} has joint {twice!r} twice')
-    for field, values in fields.items():
+    row = np.full((len(_FIELDS), len(names)), np.nan)
+    for place, (field, attribute) in enumerate(_FIELDS.items()):
+        values = getattr(message, attribute)
         if len(values) not in (0, len(names)):
             raise RecordingError(
                 f'{where} has {len(values)} {field} for {len(names)} joints: {", ".join(names)}')
+        if len(values):
+            row[place] = values
+    return row if tuple(names) == joints else row[:, [names.index(name) for name in joints]]
 
 
-def _add_wrench(wrenches: dict[str, Stream], time: float, message: Any) -> None:
-    frame = message.header.frame_id
-    if frame not in wrenches:
-        wrenches[frame] = Stream(_WRENCH_AXES, [_WRENCHES])
-    torque, force = message.wrench.torque, message.wrench.force
-    wrenches[frame].add(time, _WRENCH_AXES, {_WRENCHES: (
-        torque.x, torque.y, torque.z, force.x, force.y, force.z)})
+def _check_owners(path: Path, streams: Collection[_Stream]) -> None:
+    owner: dict[str, _Stream] = {}
+    for stream in streams:
+        for joint in stream.names:
+            if joint in owner:
+                raise RecordingError(
+                    f'recording {path.name!r} has joint {joint!r} in several streams of joint '
+                    f'states: {", ".join(owner[joint].names)}; and {", ".join(stream.names)}. '
+                    'Select one topic')
+            owner[joint] = stream
+
+
+def _at_times(times: np.ndarray, stream: _Stream) -> np.ndarray:
+    """
+    Return what a stream has at other times, linearly between neighbours.
+
+    :return: not a number outside, and between neighbours that are too far apart; rows that do not
+        follow in time are left out.
+    """
+    of, values = np.array(stream.times), np.array(stream.rows)
+    if np.array_equal(of, times):
+        return values
+    later = np.concatenate([[True], of[1:] > np.maximum.accumulate(of)[:-1]])
+    of, values = of[later], values[later]
+    result = np.full((len(times), *values.shape[1:]), np.nan)
+    if len(of) < 2:
+        return result
+    left = np.clip(np.searchsorted(of, times), 1, len(of) - 1) - 1
+    steps = np.diff(of)
+    inside = (times >= of[0]) & (times <= of[-1]) & (
+        steps[left] <= LARGEST_GAP * np.median(steps))
+    for place in np.ndindex(values.shape[1:]):
+        result[(inside, *place)] = np.interp(times[inside], of, values[(slice(None), *place)])
+    return result

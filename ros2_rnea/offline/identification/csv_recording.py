@@ -36,7 +36,6 @@ import numpy as np
 from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.model.regular_file import check_regular_file
-from ros2_rnea.offline.identification.parts import cut, Part
 from ros2_rnea.offline.identification.recording import Recording
 
 FIELDS = ('position', 'velocity', 'effort')
@@ -108,19 +107,15 @@ class CsvColumns:
 
 def read_csv(
         path: Path, columns: CsvColumns | None = None,
-        payloads: Mapping[str, tuple[str, Inertial]] | None = None,
-        part: Part = Part()) -> Recording:  # noqa: B008 (it never changes)
+        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
     """
     Read a recording from a file.
 
     :param columns: by default ``time`` and ``JOINT.position``, ``JOINT.velocity`` and
         ``JOINT.effort`` in SI units.
     :param payloads: what the robot carried.
-    :param part: that is read.
     :raises RecordingError: naming the column, line and joint that cannot be read.
-        NothingUsableError, where the part has fewer than two samples.
     """
-    part.check()
     columns = columns or CsvColumns()
     table = _table(path)
     time, places = _time_place(columns, table), _places(columns, table)
@@ -133,9 +128,9 @@ def read_csv(
     joints = tuple(places['position'])
     if columns.units.get('effort') == AMPERE:
         arrays['effort'] *= _gains(columns, joints, path)
-    return cut(Recording(
+    return Recording(
         path.name, values[:, 0] * columns.factor('time'), joints, arrays['position'],
-        arrays['effort'], velocities=arrays.get('velocity'), payloads=payloads or {}), part, path)
+        arrays['effort'], velocities=arrays.get('velocity'), payloads=payloads or {})
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:

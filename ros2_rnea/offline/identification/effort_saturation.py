@@ -27,7 +27,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from ros2_rnea.offline.identification.recording import PreparedRecording, Recording, Saturation
+from ros2_rnea.offline.identification.recording import (
+    PreparedRecording,
+    Recording,
+    Saturation,
+    Step,
+)
 from ros2_rnea.robots.robot import Robot
 from scipy.linalg import lstsq
 
@@ -56,7 +61,7 @@ sensor.
 
 def saturated_efforts(
         recording: Recording, prepared: PreparedRecording, robot: Robot,
-        measured: Mapping[str, int]) -> dict[str, Saturation]:
+        measured: Mapping[str, int], steps: list[Step]) -> dict[str, Saturation]:
     """
     Return which efforts of a recording are cut off, by joint.
 
@@ -64,6 +69,7 @@ def saturated_efforts(
     :param prepared: this recording, prepared, at any of its times.
     :param robot: with the payloads of the recording.
     :param measured: the velocity coordinates of the joints whose efforts were recorded, by name.
+    :param steps: gets a warning of each.
     """
     found = {}
     rows, places = _matching(recording.times, prepared)
@@ -76,6 +82,11 @@ def saturated_efforts(
             saturation = _saturation(own, bounds, prepared, robot, v, places[moving])
             if saturation is not None:
                 found[joint] = saturation
+                steps.append(Step(
+                    'efforts', f'The effort of joint {joint!r} is cut off at '
+                    f'{" and ".join(f"{bound:.6g}" for bound in saturation.bounds)}, in '
+                    f'{100.0 * saturation.share:.2g} % of the samples in which it moves.',
+                    is_warning=True))
     return found
 
 

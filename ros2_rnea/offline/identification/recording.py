@@ -22,14 +22,15 @@ at the same instants, in the order of the robot's coordinates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, nan
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from ros2_rnea.dynamics.friction import smooth_sign
-from ros2_rnea.errors import ArgumentError, NothingUsableError, RecordingError
+from ros2_rnea.errors import ArgumentError, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.robots.arguments import floats
 
@@ -56,9 +57,7 @@ class Recording:
     :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
         and inertial by the payload's name.
     :ivar remarks: sentences of its reader for the user, such as where the times come from.
-    :ivar part_of: the path of the recording that this is a part of; empty where it is whole.
-    :ivar begin: the time of the first sample since the begin of the whole recording, from which
-        parts are counted [s].
+    :ivar begin: the time of the first sample since the begin of the whole recording [s].
     :raises RecordingError: where names and arrays do not fit each other.  Numbers that are not
         finite and times that do not increase are no errors here, because the preparation cuts
         these rows out.
@@ -74,15 +73,21 @@ class Recording:
     wrench_link: str = ''
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    part_of: str = ''
     begin: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'joints', tuple(self.joints))
-        self._check_joints()
+        if not self.joints:
+            raise RecordingError(f'recording {self.name!r} has no joints')
+        for place, joint in enumerate(self.joints):
+            if not isinstance(joint, str) or not joint:
+                raise RecordingError(
+                    f'joint {place} of recording {self.name!r} is {joint!r}; it needs a name')
+            if joint in self.joints[:place]:
+                raise RecordingError(f'recording {self.name!r} has joint {joint!r} twice')
         self._set_array('times', ())
         if len(self.times) < FEWEST_SAMPLES:
-            raise NothingUsableError(
+            raise RecordingError(
                 f'recording {self.name!r} has {len(self.times)} samples; it needs at least '
                 f'{FEWEST_SAMPLES}, and seconds of motion to say something')
         for name in ('positions', 'velocities', 'efforts'):
@@ -92,16 +97,6 @@ class Recording:
             raise RecordingError(
                 f'recording {self.name!r} has wrenches and no wrench_link: name the link on which '
                 'they act')
-
-    def _check_joints(self) -> None:
-        if not self.joints:
-            raise RecordingError(f'recording {self.name!r} has no joints')
-        for place, joint in enumerate(self.joints):
-            if not isinstance(joint, str) or not joint:
-                raise RecordingError(
-                    f'joint {place} of recording {self.name!r} is {joint!r}; it needs a name')
-            if joint in self.joints[:place]:
-                raise RecordingError(f'recording {self.name!r} has joint {joint!r} twice')
 
     def _set_array(self, name: str, row: tuple[int, ...]) -> None:
         """Replace a field by an array of floats, which is the given one where that is one."""
@@ -120,6 +115,45 @@ class Recording:
                 f'{name} of recording {self.name!r} have shape {array.shape}; they need '
                 f'{(rows, *row)}{columns}')
         object.__setattr__(self, name, array)
+
+    def between(self, begin: float, end: float) -> Recording:
+        """
+        Return the samples of a part, also where times go back.
+
+        :param begin: the first time, since the begin of the whole recording [s]; ``end``, that
+            before which it ends.
+        :raises RecordingError: where that is no part, or it has fewer than two samples.
+        """
+        if not 0.0 <= begin < end:
+            raise RecordingError(
+                f'the part from {begin:g} s to {end:g} s of a recording is given; it needs a '
+                'begin that is not negative, and a later end')
+        if (begin, end) == (0.0, inf):
+            return self
+        since = self.begin + self.times - next(iter(self.times[np.isfinite(self.times)]), nan)
+        rows = np.flatnonzero((since >= begin) & (since < end))
+        arrays = {name: array[rows] for name in (
+            'times', 'positions', 'velocities', 'efforts', 'wrenches')
+            for array in (getattr(self, name),) if array is not None}
+        until = f'to {end:g} s' if end < inf else 'on'
+        return replace(self, name=f'{self.name} from {begin:g} s {until}',
+                       begin=float(since[rows[0]]) if len(rows) else begin, **arrays)
+
+
+class Step(NamedTuple):
+    """
+    What one step of the preparation has done.
+
+    :ivar name: short, and equal for all recordings.
+    :ivar text: sentences for the user.
+    :ivar figures: numbers of the step, by name with unit.
+    :ivar is_warning: whether the recording may not be what it should be.
+    """
+
+    name: str
+    text: str
+    figures: Mapping[str, float] = MappingProxyType({})
+    is_warning: bool = False
 
 
 class Saturation(NamedTuple):
@@ -162,7 +196,7 @@ class PreparedRecording:
     :ivar cutoff: of the low-pass that motion and efforts went through [Hz]; infinite where there
         was none.
     :ivar delay: by which efforts were late [s], and which was taken out.
-    :ivar part_of: as that of the recording.
+    :ivar part_of: the same name for several that are parts of one; empty where it is whole.
     :ivar saturations: by joint, efforts that are cut off; empty where none are.
     :ivar begin: as that of the recording, of the first sample that is left.
     :ivar direction: shape (n, nv), the signs of the velocities, through the same low-pass; None
@@ -214,3 +248,8 @@ def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndar
         np.min(np.abs(qd[first:first + ROWS]), axis=0, initial=np.inf,
                where=moves[first:first + ROWS])
         for qd, moves in recorded for first in range(0, max(len(qd), 1), ROWS)], axis=0)
+
+
+def counted(count: int, name: str) -> str:
+    """Return a number with what it counts."""
+    return f'{count} {name}{"" if count == 1 else "s"}'

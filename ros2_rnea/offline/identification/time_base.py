@@ -21,12 +21,14 @@ between them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
-from ros2_rnea.errors import NothingUsableError, RecordingError
-from ros2_rnea.offline.identification.recording import Recording
+from ros2_rnea.errors import RecordingError
+from ros2_rnea.offline.identification.recording import counted, Step
+from ros2_rnea.offline.identification.smoothing import STENCIL
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 LARGEST_GAP = 2.5
@@ -47,85 +49,160 @@ FEWEST_RUNS = 20
 SLOWEST, FASTEST = 5.0, 1e5
 """Rates out of this range are those of wrong units, or too slow to differentiate [Hz]."""
 
+SHORTEST, USUAL = 1.0, 20.0
+"""Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
 
-class Rows(NamedTuple):
+UNFILTERED = ('efforts', 'wrenches')
+"""Signals that are not to swing beyond their neighbours; a low-pass may not follow."""
+
+
+class Signals(NamedTuple):
     """
-    The rows of a recording that can be used.
+    What was recorded of the joints of a robot.
 
-    :ivar times: of all rows, shape (n,) [s]: where two have one stamp, and next to it is room for
-        a sample, one of them has its middle.
-    :ivar pieces: indices of the rows of each uninterrupted piece.
-    :ivar period: mean distance of neighbours in the pieces [s].
-    :ivar not_finite: number of rows cut out for a number that is not finite.
-    :ivar not_later: number of rows cut out because their time is not after all before.
-    :ivar gaps: time before and after each gap [s].
-    :ivar largest_gap: neighbours further apart are a gap [s].
-    :ivar shared: number of stamps that two rows had.
-    :ivar held: how many rows each sample was repeated in; 1 where samples are not repeated.
+    :ivar name: of the recording.
+    :ivar times: shape (n,) [s].
+    :ivar by_name: ``positions`` [rad or m], ``velocities`` [rad/s or m/s] where there are any,
+        ``efforts`` [Nm or N] of joints that have any, and ``wrenches``, shapes (n, columns).
+    :ivar columns: what these columns are of: the names of joints, or of axes.
+    :ivar period: of the samples in each piece [s].
+    :ivar pieces: uninterrupted runs of samples.
     """
 
+    name: str
     times: np.ndarray
-    pieces: list[np.ndarray]
-    period: float
-    not_finite: int
-    not_later: int
-    gaps: list[tuple[float, float]]
-    largest_gap: float
-    shared: int
-    held: int
+    by_name: dict[str, np.ndarray]
+    columns: Mapping[str, Sequence[str]]
+    period: float = nan
+    pieces: tuple[slice, ...] = ()
+
+    def by_piece(
+            self, function: Callable[..., np.ndarray], name: str, *arguments: float) -> np.ndarray:
+        """Return what a function makes of each piece of a signal and its period."""
+        return np.concatenate([function(self.by_name[name][piece], self.period, *arguments)
+                               for piece in self.pieces])
 
 
-def usable_rows(
-        recording: Recording, columns: Sequence[np.ndarray], largest_gap: float | None) -> Rows:
+def on_uniform_base(
+        recorded: Signals, turning: Collection[str], largest_gap: float | None,
+        steps: list[Step]) -> Signals:
     """
-    Return the rows whose numbers are finite and whose times increase, in uninterrupted pieces.
+    Return signals at one period in uninterrupted pieces.
 
-    :param columns: arrays whose numbers count, each with a row for each time.
+    :param turning: joints whose angles may have been recorded within one turn.
     :param largest_gap: neighbours further apart are not joined [s]; None for ``LARGEST_GAP``
         median periods.
-    :raises RecordingError: where the times cannot be in seconds; NothingUsableError, where nothing
-        is left or the samples are too far apart.
+    :param steps: gets what is done.
+    :raises RecordingError: where the times cannot be in seconds, or too little is left.
     """
-    finite = np.isfinite(recording.times)
-    for array in columns:
-        finite &= np.isfinite(array).all(axis=tuple(range(1, array.ndim)))
-    _check_order(recording.name, recording.times, finite)
-    kept = np.flatnonzero(finite)
-    changes = _changes([array[kept] for array in columns])
+    finite = np.isfinite(np.column_stack([recorded.times, *recorded.by_name.values()]))
+    times, kept = _samples(recorded, np.flatnonzero(finite.all(axis=1)), steps)
+    runs, period = _without_gaps(recorded, times, kept, finite, largest_gap, steps)
+    wrapped: dict[str, None] = {}
+    parts = []
+    for rows in runs:
+        if len(rows) >= STENCIL:
+            signals = {name: array[rows] for name, array in recorded.by_name.items()}
+            for place, joint in enumerate(recorded.columns['positions']):
+                angles = signals['positions'][:, place]
+                if joint in turning and (np.unwrap(angles) != angles).any():
+                    wrapped[joint] = None
+                    signals['positions'][:, place] = np.unwrap(angles)
+            parts.append(_interpolated(times[rows], signals, period))
+    # samples of a piece may be closer together than the others
+    parts = [part for part in parts if len(part[0]) >= STENCIL]
+    lengths = [len(part[0]) for part in parts]
+    if not parts:
+        raise RecordingError(
+            f'recording {recorded.name!r} has no {STENCIL} samples without a gap')
+    if period * max(lengths) < SHORTEST:
+        raise RecordingError(
+            f'recording {recorded.name!r} has at most {period * max(lengths):.3g} s without a '
+            f'gap; it needs {SHORTEST:g} s, and better {USUAL:g} s')
+    if wrapped:
+        steps.append(Step(
+            'turns', f'Angles that jump by a turn are joined: {", ".join(wrapped)}.'))
+    text = f'{sum(lengths)} samples at {1.0 / period:.4g} Hz in {counted(len(parts), "piece")}.'
+    if len(parts) < len(runs):
+        text += (f' Cut out: {counted(len(runs) - len(parts), "piece")} of fewer than {STENCIL} '
+                 'samples.')
+    steps.append(Step('time base', text, {
+        'samples': sum(lengths), 'rate': 1.0 / period, 'pieces': len(parts)}))
+    ends = np.cumsum([0, *lengths]).tolist()
+    return recorded._replace(
+        times=np.concatenate([part[0] for part in parts]), period=period,
+        by_name={name: np.concatenate([part[1][name] for part in parts])
+                 for name in recorded.by_name}, pieces=tuple(map(slice, ends, ends[1:])))
+
+
+def _samples(
+        recorded: Signals, kept: np.ndarray, steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return the times of all rows, and which rows of those with finite numbers are samples.
+
+    Where two have one stamp, and next to it is room for a sample, one of them gets its middle.
+    """
+    _check_order(recorded.name, recorded.times, kept)
+    changes = np.ones(len(kept), dtype=bool)
+    changes[1:] = np.any([(array[kept][1:] != array[kept][:-1]).any(axis=1)
+                          for array in recorded.by_name.values()], axis=0)
     held, refreshed = _refreshed(changes)
-    kept, changes = kept[refreshed], changes[refreshed]
-    times, shared = _with_own_stamps(recording.times[kept], changes)
-    all_times = recording.times.copy()
-    all_times[kept] = times
-    latest = np.maximum.accumulate(times)
-    later = np.concatenate([[True], times[1:] > latest[:-1]]) if len(times) else finite[:0]
-    kept, times = kept[later], times[later]
+    if held > 1:
+        steps.append(Step(
+            'stamps', f'Each sample is repeated in {held} rows, of which the first is used: the '
+            'state was published faster than it was measured.', {'held': held}))
+    kept = kept[refreshed]
+    times = recorded.times.copy()
+    times[kept], shared = _with_own_stamps(times[kept], changes[refreshed])
+    if shared:
+        steps.append(Step(
+            'stamps', f'{counted(shared, "stamp")} of two rows: one of both is taken to be where '
+            'a sample is missing next to them.', {'shared': shared}))
+    return times, kept
+
+
+def _without_gaps(
+        recorded: Signals, times: np.ndarray, kept: np.ndarray, finite: np.ndarray,
+        largest_gap: float | None, steps: list[Step]) -> tuple[list[np.ndarray], float]:
+    """Return the rows of each uninterrupted piece, and the mean distance of neighbours [s]."""
+    name = recorded.name
+    later = np.ones(len(kept), dtype=bool)
+    later[1:] = times[kept][1:] > np.maximum.accumulate(times[kept])[:-1]
+    not_finite, not_later = int((~finite.all(axis=1)).sum()), int((~later).sum())
+    kept = kept[later]
     if len(kept) < 2:
-        raise NothingUsableError(
-            f'recording {recording.name!r} has {len(kept)} rows with finite numbers at increasing '
-            f'times, of {len(recording.times)}; it needs more')
-    steps = np.diff(times)
-    median = float(np.median(steps))
-    _check_rate(recording.name, 1.0 / median)
+        raise RecordingError(
+            f'recording {name!r} has {len(kept)} rows with finite numbers at increasing times, of '
+            f'{len(times)}; it needs more')
+    distances = np.diff(times[kept])
+    median = float(np.median(distances))
+    if not SLOWEST <= 1.0 / median <= FASTEST:
+        raise RecordingError(
+            f'recording {name!r} has {1.0 / median:.3g} samples a second; it needs {SLOWEST:g} to '
+            f'{FASTEST:g}: are its times in seconds?')
     limit = LARGEST_GAP * median if largest_gap is None else largest_gap
-    breaks = np.flatnonzero(steps > limit)
-    if len(breaks) == len(steps):
-        raise NothingUsableError(
-            f'recording {recording.name!r} has no two samples within {limit:g} s, which is the '
-            'largest gap that is allowed')
-    return Rows(
-        all_times, np.split(kept, breaks + 1), float(np.mean(steps[steps <= limit])),
-        len(finite) - int(finite.sum()), int(np.size(later) - later.sum()),
-        [(float(times[k]), float(times[k + 1])) for k in breaks], limit, shared, held)
-
-
-def _changes(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Return in which rows any number differs from the row before, shape (n,)."""
-    result = np.zeros(len(columns[0]), dtype=bool)
-    result[:1] = True
-    for array in columns:
-        result[1:] |= (array[1:] != array[:-1]).any(axis=tuple(range(1, array.ndim)))
-    return result
+    breaks = np.flatnonzero(distances > limit)
+    if len(breaks) == len(distances):
+        raise RecordingError(
+            f'recording {name!r} has no two samples within {limit:g} s, which is the largest gap '
+            'that is allowed')
+    cut = []
+    if not_finite:
+        row, column = np.argwhere(~finite)[0]
+        what = ['time', *(f'{signal} of {each}' for signal in recorded.by_name
+                          for each in recorded.columns[signal])][column]
+        cut.append(f'{counted(not_finite, "row")} with a number that is not finite (first {what}, '
+                   f'row {row + 1}, at {recorded.times[row]:.6g} s)')
+    if not_later:
+        cut.append(f'{counted(not_later, "row")} whose time is not later than those before')
+    if len(breaks):
+        first, last = times[kept[breaks[0]:breaks[0] + 2]]
+        cut.append(f'{counted(len(breaks), "gap")} longer than {limit:.3g} s (first from '
+                   f'{first:.3f} s to {last:.3f} s)')
+    steps.append(Step(
+        'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.',
+        {'not_finite': not_finite, 'not_later': not_later, 'gaps': len(breaks)}))
+    return np.split(kept, breaks + 1), float(np.mean(distances[distances <= limit]))
 
 
 def _refreshed(changes: np.ndarray) -> tuple[int, np.ndarray]:
@@ -166,9 +243,8 @@ def _with_own_stamps(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray
     return times, count
 
 
-def _check_order(name: str, times: np.ndarray, finite: np.ndarray) -> None:
+def _check_order(name: str, times: np.ndarray, rows: np.ndarray) -> None:
     """Check that it is not a few rows with wrong times that make most others too early."""
-    rows = np.flatnonzero(finite)
     wrong: list[int] = []
     while len(wrong) <= MAX_WRONG:
         later = times[rows] >= np.maximum.accumulate(times[rows])
@@ -185,23 +261,9 @@ def _check_order(name: str, times: np.ndarray, finite: np.ndarray) -> None:
             'rows out')
 
 
-def _check_rate(name: str, rate: float) -> None:
-    if not SLOWEST <= rate <= FASTEST:
-        # Samples may be too far apart in one part; where times have a wrong unit, all parts do.
-        raise (NothingUsableError if rate < SLOWEST else RecordingError)(
-            f'recording {name!r} has {rate:.3g} samples a second; it needs {SLOWEST:g} to '
-            f'{FASTEST:g}: are its times in seconds?')
-
-
-def is_uniform(times: np.ndarray, period: float) -> bool:
-    """Return whether times deviate less than the jitter from multiples of the period."""
-    grid = times[0] + period * np.arange(len(times))
-    return bool(np.abs(times - grid).max() <= JITTER * period)
-
-
-def on_uniform_base(
+def _interpolated(
         times: np.ndarray, signals: Mapping[str, np.ndarray], period: float,
-        unfiltered: Collection[str] = ()) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        ) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
     """
     Return times at one period, and signals at those, by cubic splines.
 
@@ -209,15 +271,12 @@ def on_uniform_base(
     beyond a signal with noise.  A low-pass that follows takes most of that away.  Signals without
     one are between their neighbours instead, by the monotone cubic polynomials of Fritsch and
     Butland (SIAM J. Sci. Stat. Comput. 5(2), 1984).
-
-    :param times: shape (n,), increasing [s].
-    :param signals: each with n rows.
-    :param unfiltered: the names of signals that no low-pass follows.
     """
-    if len(times) < 4 or is_uniform(times, period):
-        return times[0] + period * np.arange(len(times)), dict(signals)
+    grid = times[0] + period * np.arange(len(times))
+    if len(times) < 4 or np.abs(times - grid).max() <= JITTER * period:
+        return grid, signals
     count = int((times[-1] - times[0]) / period + JITTER) + 1
     grid = np.minimum(times[0] + period * np.arange(count), times[-1])
     return grid, {
-        name: (PchipInterpolator if name in unfiltered else CubicSpline)(times, values)(grid)
+        name: (PchipInterpolator if name in UNFILTERED else CubicSpline)(times, values)(grid)
         for name, values in signals.items()}

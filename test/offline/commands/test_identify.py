@@ -35,7 +35,6 @@ for library in ('rich', 'rosbags', 'scipy', 'yaml'):
     pytest.importorskip(library)
 from identified_robot import identified  # noqa: E402, I100
 from rich.console import Console  # noqa: E402
-from ros2_rnea.offline.commands.identify import __main__ as identify_command  # noqa: E402
 from ros2_rnea.offline.commands.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
 from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts  # noqa: E402
 from ros2_rnea.offline.commands.identify.tables import (  # noqa: E402
@@ -489,21 +488,6 @@ def test_files_written_anyway_begin_with_the_doubt(tmp_path):
     found = yaml.safe_load(text['parameters.yaml'])['/**']['ros__parameters']
     assert 'lift' not in found.get('external_effort_threshold', {})
     assert 'has the opposite sign' in (out / 'report.html').read_text(encoding='utf-8')
-
-
-@pytest.mark.parametrize('parts_of, total', [(None, 2), (60.0, None)])
-def test_the_bar_has_no_end_where_parts_are_uncounted(parts_of, total):
-    given = {}
-
-    class Bar:
-
-        def track(self, parts, **how):
-            given.update(how)
-            return ()
-
-    options = SimpleNamespace(parts_of=parts_of, recordings=['a', 'b'])
-    assert identify_command._prepared(options, None, Bar()) == ([], [])
-    assert given['total'] == total
 
 
 def test_gains_need_the_centre_of_the_payload(tmp_path, capsys):

@@ -18,10 +18,9 @@ import sys
 
 import numpy as np
 import pytest
-from ros2_rnea.errors import NothingUsableError, RecordingError
+from ros2_rnea.errors import RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
-from ros2_rnea.offline.identification.parts import cut, Part, parts_of
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
 from rosbags.typesys import get_typestore, Stores  # noqa: E402
@@ -103,42 +102,14 @@ def test_a_file_in_the_bag_stands_for_the_bag(make_bag, state):
     assert recording.velocities is None
 
 
-def test_a_part_is_read_by_the_times_of_reception(make_bag, state):
-    path = make_bag([state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100)])
-    recording = read_bag(path, part=Part(2.0, 4.0))
-    assert (recording.name, recording.part_of) == ('bag from 2 s to 4 s', str(path))
-    np.testing.assert_array_equal(recording.positions[:, 0], np.arange(20, 40))
-    assert recording.begin == pytest.approx(2.0)
-    with pytest.raises(RecordingError, match='no messages on /joint_states from 50 s to 60 s'):
-        read_bag(path, part=Part(50.0, 60.0))
-    with pytest.raises(RecordingError, match='from 4 s to 2 s of a recording is given; it needs'):
-        read_bag(path, part=Part(4.0, 2.0))
-
-
 def test_a_part_is_counted_from_the_begin_of_the_bag(make_bag, state):
     gripper = [state(1.0 * k, ['grip'], [k], [], [k]) for k in range(40)]
     arm = [state(30.0 + 0.1 * k, ['a'], [k], [], [k]) for k in range(100)]
     recording = read_bag(make_bag(gripper + arm))
     assert recording.begin == pytest.approx(30.0)
     assert recording.positions[0, recording.joints.index('a')] == 0.0
-
-
-def test_all_parts_together_are_the_bag(make_bag, state):
-    path = make_bag([
-        state(0.5 + 0.1 * k, 'a', [k], [], [k]) for k in range(100) if not 41 < k < 68])
-    later = read_bag(path, part=Part(0.3))
-    found, empty = [], 0
-    for part in parts_of(Part(0.3), later, 1.0):
-        try:
-            found.append(cut(later, part, path))
-        except NothingUsableError:
-            empty += 1
-    assert empty == 2
-    np.testing.assert_array_equal(np.concatenate([one.times for one in found]), later.times)
-    assert len(later.times) == 74 - 3
-    assert {one.part_of for one in found} == {str(path)}
-    assert [one.begin for one in found] == pytest.approx(
-        [one.positions[0, 0] * 0.1 for one in found])  # also where a part begins with a pause
+    part = recording.between(32.0, 34.0)
+    np.testing.assert_allclose(part.positions[:, part.joints.index('a')], np.arange(20, 40))
 
 
 def test_a_bag_that_is_damaged_is_named_by_its_file(make_bag, state):

@@ -13,6 +13,7 @@
 # limitations under the License.
 """Recordings from text files: columns by pattern and number, units, and what is wrong where."""
 
+from codecs import BOM_UTF8
 from math import pi
 
 import numpy as np
@@ -85,6 +86,36 @@ def test_empty_cells_are_not_numbers(write):
     np.testing.assert_array_equal(recording.velocities[2], [np.nan, 3.0])
     np.testing.assert_array_equal(recording.efforts[2], [np.nan, 1.0])
     assert np.isfinite(recording.positions[:2]).all()
+
+
+@pytest.mark.parametrize('end_of_line', ['\n', '\r\n', '\r'])
+@pytest.mark.parametrize('begin_of_file', ['', BOM_UTF8.decode(), '\n'])
+def test_all_kinds_of_text_are_read(tmp_path, end_of_line, begin_of_file):
+    titles = '"time",größe.position,größe.effort\n'
+    rows = [f'{0.1 * k:.1f},{k},{-k}\n' for k in range(100)]
+    rows[20] = rows[20].replace(',20,', ',"20",')
+    rows[30] = rows[30].replace(',30,', ',,')
+    rows[40] = '\n,,\n' + rows[40]
+    path = tmp_path / 'a.csv'
+    path.write_bytes(
+        (begin_of_file + titles + ''.join(rows)).replace('\n', end_of_line).encode())
+    recording = read_csv(path)
+    assert recording.joints == ('größe',)
+    np.testing.assert_array_equal(recording.efforts[:, 0], -np.arange(100.0))
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(recording.positions)), [30])
+
+
+@pytest.mark.parametrize(('row', 'message'), [
+    ('7.0,1', r'line 64 of a\.csv has 2 values; it needs 3'),
+    ('x,1,1', r"line 64 of a\.csv has 'x' in column 'time'"),
+    ('6.1,1,x', r"line 64 of a\.csv has 'x' in column 'a.effort'")])
+def test_an_error_has_its_line_after_empty_ones(tmp_path, row, message):
+    rows = [f'{0.1 * k:.1f},{k},{-k}' for k in range(100)]
+    rows[61] = row
+    path = tmp_path / 'a.csv'
+    path.write_text('\n'.join(['time,a.position,a.effort', '', *rows]), encoding='utf-8')
+    with pytest.raises(RecordingError, match=message):
+        read_csv(path)
 
 
 @pytest.mark.parametrize(('more', 'message'), [

@@ -405,7 +405,7 @@ def test_times_of_a_part_count_from_the_recording_s_begin(arm):
     times = np.arange(0.0, 20.0, 0.01) + 1e9
     motion = [swings(arm, np.random.default_rng(1))[k] for k in (1, 2)]
     one = Recording('part', times, arm.joint_names, motion[0], motion[0], motion[1], begin=100.0)
-    prepared = prepare(one, arm, Preparation(delay=0.0, settling=0.5)).prepared
+    prepared = prepare(one, arm, Preparation(delay=0.0, cutoff=6.0)).prepared
     assert prepared.begin == pytest.approx(100.5, abs=1e-3)
 
 

@@ -52,3 +52,39 @@ def test_what_is_not_finite_is_left_to_the_preparation():
 def test_wrong_shapes_and_names_are_named(fields, message):
     with pytest.raises(RecordingError, match=message):
         replace(GOOD, **fields)
+
+
+@pytest.fixture
+def recording():
+    """Return ten seconds of two joints, with all that a recording can have."""
+    times = 5.0 + 0.01 * np.arange(1000)
+    two, six = (np.random.default_rng(0).normal(size=(1000, count)) for count in (2, 6))
+    return Recording('swing', times, ('a', 'b'), two, 2.0 * two, 3.0 * two, six, 'tool')
+
+
+def test_a_part_has_the_samples_of_its_times(recording):
+    for begin, end, rows in ((0.0, 2.0, slice(0, 200)), (3.0, 4.5, slice(300, 450)),
+                             (8.0, np.inf, slice(800, 1000))):
+        part = recording.between(max(begin - 1e-6, 0.0), end - 1e-6)
+        for name in ('times', 'positions', 'velocities', 'efforts', 'wrenches'):
+            np.testing.assert_array_equal(getattr(part, name), getattr(recording, name)[rows])
+        assert part.begin == pytest.approx(begin)
+    assert part.name == 'swing from 8 s on'
+    assert recording.between(0.0, np.inf) is recording
+    np.testing.assert_array_equal(
+        recording.between(2.0, np.inf).between(3.0, 4.0).times, recording.between(3.0, 4.0).times)
+    with pytest.raises(RecordingError, match="'swing from 20 s to 30 s' has 0 samples"):
+        recording.between(20.0, 30.0)
+
+
+def test_a_sample_is_in_the_part_of_its_own_time_also_where_times_go_back():
+    four = np.arange(1.0, 5.0)[:, None]
+    recording = Recording('swing', [5.0, 1e9, 6.0, 7.0], ('a',), four, four)
+    np.testing.assert_array_equal(recording.between(0.0, 3.0).times, [5.0, 6.0, 7.0])
+    np.testing.assert_array_equal(recording.between(1.0, 2.5).times, [6.0, 7.0])
+
+
+@pytest.mark.parametrize('part', [(-1.0, 2.0), (2.0, 2.0), (np.nan, 1.0)])
+def test_parts_that_mean_nothing_are_refused(recording, part):
+    with pytest.raises(RecordingError, match='needs a begin that is not negative, and a later'):
+        recording.between(*part)

@@ -159,9 +159,7 @@ def _prepared(
     """Return the recordings, prepared for the robot, and what was done to them."""
     remarks: list[str] = []
     prepared = list(progress.track(
-        prepared_recordings(options, robot, remarks),
-        # How many parts there are is known only when the last one is read.
-        total=None if options.parts_of else len(options.recordings),
+        prepared_recordings(options, robot, remarks), total=len(options.recordings),
         description='reading and preparing'))
     return prepared, remarks
 
