@@ -21,15 +21,15 @@ from 1 where a file has no header.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 import csv
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from math import pi
 from pathlib import Path
 import re
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -100,10 +100,6 @@ class CsvColumns:
                     f'the gain [Nm/A] of joint {joint!r} is {gain!r}; it needs a finite number '
                     'that is not 0')
 
-    def factor(self, name: str) -> float:
-        """Return the factor from the file's unit to that of a recording."""
-        return UNITS[name][self.units[name]] if name in self.units else 1.0
-
 
 def read_csv(
         path: Path, columns: CsvColumns | None = None,
@@ -117,19 +113,28 @@ def read_csv(
     :raises RecordingError: naming the column, line and joint that cannot be read.
     """
     columns = columns or CsvColumns()
-    table = _table(path)
-    time, places = _time_place(columns, table), _places(columns, table)
-    values = _numbers(table, [
-        time, *(place for by_joint in places.values() for place in by_joint.values())])
-    there = [what for what, by_joint in places.items() if by_joint]
-    arrays = dict(zip(there, np.split(values[:, 1:], len(there), axis=1)))
-    for what, numbers in arrays.items():
-        numbers *= columns.factor(what)
-    joints = tuple(places['position'])
+    with _opened(path) as file:
+        delimiter = _delimiter(path, file)
+        rows = _filled_rows(csv.reader(file, delimiter=delimiter))
+        first = next(rows)
+        cells = [cell.strip() for cell in first[1]]
+        if all(map(_is_number, cells)):
+            table, rows = _Table(path.name, (), len(cells)), chain([first], rows)
+        else:
+            table = _Table(path.name, cells, len(cells))
+        time, by_field = _time_place(columns, table), _places(columns, table)
+        values = _numbers(table, rows, [
+            time, *(place for places in by_field.values() for place in places.values())])
+    if not len(values):
+        raise RecordingError(f'{path} has titles of columns, and no rows')
+    factors = {name: UNITS[name][unit] for name, unit in columns.units.items()}
+    arrays = {name: each * factors.get(name, 1.0) for name, each in zip(
+        by_field, np.split(values[:, 1:], len(by_field), axis=1))}
+    joints = tuple(by_field['position'])
     if columns.units.get('effort') == AMPERE:
         arrays['effort'] *= _gains(columns, joints, path)
     return Recording(
-        path.name, values[:, 0] * columns.factor('time'), joints, arrays['position'],
+        path.name, values[:, 0] * factors.get('time', 1.0), joints, arrays['position'],
         arrays['effort'], velocities=arrays.get('velocity'), payloads=payloads or {})
 
 
@@ -158,23 +163,23 @@ def _time_place(columns: CsvColumns, table: _Table) -> int:
 
 
 def _places(columns: CsvColumns, table: _Table) -> dict[str, dict[str, int]]:
-    """Return for each field the columns by joint, in one order; nothing where it is not there."""
-    places = {name: _field_places(getattr(columns, name), name, columns, table)
-              for name in FIELDS}
+    """Return for each field that there is the columns by joint, in one order."""
+    found = {name: _field_places(getattr(columns, name), name, columns, table)
+             for name in FIELDS}
     for name in ('position', 'effort'):
-        if not places[name]:
+        if not found[name]:
             raise RecordingError(
                 f'{table.name} has no columns {getattr(columns, name)!r} for the {name} of '
                 f'joints{table.all_titles()}')
-    joints = list(columns.joints or places['position'])
-    for name, by_joint in places.items():
+    joints = list(columns.joints or found['position'])
+    for name, by_joint in found.items():
         missing = [joint for joint in joints if joint not in by_joint]
         if by_joint and missing:
             raise RecordingError(
                 f'{table.name} has columns for the {name} of {", ".join(by_joint)}, and none for '
                 f'that of {missing[0]}: it needs one for each joint, or none at all')
-        places[name] = {joint: by_joint[joint] for joint in joints} if by_joint else {}
-    return places
+    return {name: {joint: by_joint[joint] for joint in joints}
+            for name, by_joint in found.items() if by_joint}
 
 
 def _field_places(
@@ -217,23 +222,16 @@ def _counted(text: str, name: str) -> list[int]:
 
 class _Table(NamedTuple):
     """
-    A file with rows of numbers.
+    The columns of a file.
 
-    :ivar titles: of its columns; empty where its first line has numbers already.
-    :ivar width: how many columns it has.
-    :ivar begin: how many lines are before the rows of numbers.
+    :ivar name: of the file.
+    :ivar titles: empty where its first line has numbers already.
+    :ivar width: how many there are.
     """
 
-    path: Path
-    delimiter: str
+    name: str
     titles: Sequence[str]
     width: int
-    begin: int
-
-    @property
-    def name(self) -> str:
-        """Return the name of the file."""
-        return self.path.name
 
     def all_titles(self) -> str:
         """Return what columns there are, to be said after what there is not."""
@@ -251,74 +249,6 @@ class _Table(NamedTuple):
         return number - 1
 
 
-def _table(path: Path) -> _Table:
-    """Look at the first two lines of a file."""
-    with _opened(path) as file:
-        lines = list(islice((line for line in file if line.strip()), 2))
-        if not lines:
-            raise RecordingError(f'{path} is empty')
-        cells = [cell.strip() for cell in re.split('[;\t]', lines[-1])]
-        for cell in filter(_DECIMAL_COMMA.fullmatch, cells[1:] and cells):
-            raise RecordingError(
-                f'{path} has numbers with a decimal comma, such as {cell}: write them with a '
-                'decimal point')
-        delimiter = max(_DELIMITERS, key=lines[-1].count)
-        if delimiter not in lines[-1]:
-            raise RecordingError(
-                f'{path} has one column, or none that are separated by a comma, a semicolon or a '
-                'tab')
-        file.seek(0)
-        begin, cells = next(_filled_rows(file, delimiter))
-    titles = [cell.strip() for cell in cells]
-    if all(map(_is_number, titles)):
-        return _Table(path, delimiter, (), len(titles), 0)
-    if len(lines) == 1:
-        raise RecordingError(f'{path} has titles of columns, and no rows')
-    return _Table(path, delimiter, titles, len(titles), begin)
-
-
-def _numbers(table: _Table, places: Sequence[int]) -> np.ndarray:
-    """Return the numbers of these columns, shape (rows, columns)."""
-    with _opened(table.path) as file:
-        with suppress(ValueError, IndexError):
-            return np.loadtxt(
-                _whole_lines(table, file), delimiter=table.delimiter, usecols=places, ndmin=2,
-                comments=None, encoding='utf-8')
-        # NumPy does not read empty cells or quotes, nor tells which cell nobody can read.
-        file.seek(0)
-        numbers = array('d')
-        for line, row in _filled_rows(file, table.delimiter):
-            if line <= table.begin:
-                continue
-            if len(row) != table.width:
-                raise RecordingError(
-                    f'line {line} of {table.name} has {len(row)} values; it needs {table.width}: '
-                    'was its end cut off?')
-            numbers.extend(_number(table, row[place], place, line) for place in places)
-    return np.frombuffer(numbers).reshape(-1, len(places)).copy()
-
-
-def _whole_lines(table: _Table, file: TextIO) -> Iterator[str]:
-    """
-    Yield the lines that are not empty, without the titles.
-
-    :raises ValueError: where a line has other columns than the first, which NumPy does not notice.
-    """
-    for line in islice(file, table.begin, None):
-        if line.rstrip('\r\n'):
-            if line.count(table.delimiter) != table.width - 1:
-                raise ValueError(line)
-            yield line
-
-
-def _filled_rows(file: TextIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty: the number of their line, from 1, and their cells."""
-    rows = csv.reader(file, delimiter=delimiter)
-    for row in rows:
-        if any(cell.strip() for cell in row):
-            yield rows.line_num, row
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
     try:
@@ -329,17 +259,55 @@ def _opened(path: Path) -> Iterator[TextIO]:
         raise RecordingError(f'{path} cannot be read: {error}') from error
 
 
+def _delimiter(path: Path, file: TextIO) -> str:
+    """Return what separates the columns, by the first two lines."""
+    lines = list(islice((line for line in file if line.strip()), 2))
+    if not lines:
+        raise RecordingError(f'{path} is empty')
+    cells = [cell.strip() for cell in re.split('[;\t]', lines[-1])]
+    for cell in filter(_DECIMAL_COMMA.fullmatch, cells[1:] and cells):
+        raise RecordingError(
+            f'{path} has numbers with a decimal comma, such as {cell}: write them with a decimal '
+            'point')
+    delimiter = max(_DELIMITERS, key=lines[-1].count)
+    if delimiter not in lines[-1]:
+        raise RecordingError(
+            f'{path} has one column, or none that are separated by a comma, a semicolon or a tab')
+    file.seek(0)
+    return delimiter
+
+
+def _filled_rows(rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the line, from 1, and the cells of each row that is not empty."""
+    for row in rows:
+        if any(cell.strip() for cell in row):
+            yield rows.line_num, row
+
+
+def _numbers(
+        table: _Table, rows: Iterable[tuple[int, list[str]]], places: Sequence[int]) -> np.ndarray:
+    """Return the numbers of these columns, shape (rows, columns)."""
+    numbers = array('d')
+    for line, row in rows:
+        if len(row) != table.width:
+            raise RecordingError(
+                f'line {line} of {table.name} has {len(row)} values; it needs {table.width}: was '
+                'its end cut off?')
+        try:
+            numbers.extend([float(row[place]) for place in places])
+        except ValueError:
+            numbers.extend([_number(table, row[place], place, line) for place in places])
+    return np.frombuffer(numbers).reshape(-1, len(places))
+
+
 def _number(table: _Table, cell: str, place: int, line: int) -> float:
-    if cell.strip().lower() in _MISSING:
-        return float('nan')
-    try:
-        return float(cell)
-    except ValueError as error:
+    if not _is_number(cell.strip()):
         column = repr(table.titles[place]) if table.titles else place + 1
         point = ' with a decimal point' if ',' in cell else ''
         raise RecordingError(
             f'line {line} of {table.name} has {cell!r} in column {column}; it needs a '
-            f'number{point}') from error
+            f'number{point}')
+    return float('nan') if cell.strip().lower() in _MISSING else float(cell)
 
 
 def _is_number(cell: str) -> bool:
