@@ -97,118 +97,90 @@ def effort_delay(
     """
     margin = int(np.ceil(largest / period)) + 1
     least = ROWS_A_COLUMN * (10 * len(robot.tree.bodies) + LATE + 4)
-    rows, pieces = _rows(recording.pieces, margin, max(ROWS, least))
+    inner = [np.arange(piece.start + margin, piece.stop - margin) for piece in recording.pieces]
+    every = max(1, sum(map(len, inner)) // max(ROWS, least))
+    pieces = [rows[::every] for rows in inner]
+    rows = np.concatenate(pieces)
     if len(rows) < least:
         return Delay(0.0, reason=f'no piece is long enough to search within ±{largest:g} s')
     moving = [k for k in coordinates.values() if recording.moves[rows, k].mean() > 0.1]
     if not moving:
         return Delay(0.0, reason='no joint whose effort was recorded moves')
     efforts = _shifted(recording, pieces, moving)
-    ends = np.cumsum([len(chosen) for chosen in pieces])[:-1].tolist()
-    others, *friction = zip(*_bases(robot, recording, rows, moving))
-    plain, late = (_Search(bases, efforts, largest, period, ends) for bases in friction)
+    others, plain, late = zip(*_bases(robot, recording, rows, moving))
+    grid = np.linspace(-largest, largest, max(
+        3, 2 * int(np.ceil(largest / min(period, largest / 20.0))) + 1))
+    ends = np.cumsum([*map(len, pieces)])[:-1].tolist()
+    best, half = _best(plain, efforts, grid, ends)
+    best_late, half_late = _best(late, efforts, grid, ends)
     # the rival's parameters count, by the Bayesian information criterion
-    penalty = 0.5 * np.log(plain.independent) * [
-        more.shape[1] - less.shape[1] for more, less in zip(late.bases, plain.bases)]
-    rival = late.likelihood(0.0, plain.independent) - penalty
-    gains = plain.likelihood(plain.best, plain.independent) - np.maximum(
-        rival, plain.likelihood(0.0, plain.independent))
-    found = plain.found(gains)
+    penalty = 0.5 * np.log(2.0 * half) * [
+        more.shape[1] - less.shape[1] for more, less in zip(late, plain)]
+
+    def likelihood(spans: Sequence[np.ndarray], delay: float) -> np.ndarray:
+        return -half * _costs(spans, efforts(delay))
+
+    found = _found(best, grid, likelihood(plain, best) - np.maximum(
+        likelihood(late, 0.0) - penalty, likelihood(plain, 0.0)))
     if found.reason:
-        found = late.found(late.likelihood(late.best, late.independent)
-                           - late.likelihood(0.0, late.independent))
-    lags = late.likelihood(found.seconds, plain.independent) - penalty - plain.likelihood(
-        found.seconds, plain.independent) > SIGNIFICANT
+        found = _found(best_late, grid, half_late * _costs(late, efforts(0.0)) - (
+            half_late * _costs(late, efforts(best_late))))
+    lags = likelihood(late, found.seconds) - penalty - likelihood(
+        plain, found.seconds) > SIGNIFICANT
     measured = efforts(found.seconds)
     columns, lagging = {}, set()
-    for place, k in enumerate(moving):
-        if not lags[place]:
-            continue
-        shares = _shares(_friction(recording, k)[rows], others[place], measured[:, place])
+    for place in np.flatnonzero(lags).tolist():
+        k, friction = moving[place], _friction(recording, moving[place])
+        shares, _ = nnls(_residual(others[place], friction[rows]),
+                         _residual(others[place], measured[:, place]))
         if shares.any():
-            columns[k] = _friction(recording, k) @ shares
+            shares /= shares.sum()
+            columns[k] = friction @ shares
             if shares[-LATE:].sum() > 0.5:
                 lagging.add(k)
     return found._replace(friction=columns, late=frozenset(lagging))
 
 
-class _Search:
+def _best(
+        spans: Sequence[np.ndarray], efforts: Callable[[float], np.ndarray], grid: np.ndarray,
+        ends: Sequence[int]) -> tuple[float, np.ndarray]:
     """
-    The search for the delay at which efforts fit best.
+    Return the delay with which efforts fit best, and half the independent samples of each joint.
 
-    :ivar bases: orthonormal columns that span what the effort of each joint could be.
-    :ivar independent: how many independent samples each joint has, shape (joints,).
-    :ivar best: the delay of all joints together [s].
+    :param spans: orthonormal columns that span what the effort of each joint could be.
+    :param grid: of delays, between which it is searched.
+    :param ends: of the pieces.
     """
-
-    def __init__(
-            self, bases: Sequence[np.ndarray], shifted: Callable[[float], np.ndarray],
-            largest: float, period: float, ends: Sequence[int]) -> None:
-        self.bases = bases
-        self._shifted = shifted
-        count = max(3, 2 * int(np.ceil(largest / min(period, largest / 20.0))) + 1)
-        grid = np.linspace(-largest, largest, count)
-        self._step, self._largest = float(grid[1] - grid[0]), largest
-        costs = np.array([self._costs(delay) for delay in grid])
-        self.independent = self._independent_samples(grid[np.argmin(costs, axis=0)], ends)
-        at = float(grid[np.argmin(costs @ self.independent)])
-        self.best = float(minimize_scalar(
-            lambda delay: self._costs(delay) @ self.independent,
-            bounds=(at - self._step, at + self._step), method='bounded',
-            options={'xatol': 1e-3 * self._step}).x)
-
-    def _costs(self, delay: float) -> np.ndarray:
-        """Return the logarithms of the powers of the residuals, shape (joints,)."""
-        return np.array([_log_power(_residual(basis, effort), effort)
-                         for basis, effort in zip(self.bases, self._shifted(delay).T)])
-
-    def likelihood(self, delay: float, independent: np.ndarray) -> np.ndarray:
-        """Return the logarithm of the likelihood of each joint."""
-        return -0.5 * independent * self._costs(delay)
-
-    def _independent_samples(self, delays: np.ndarray, ends: Sequence[int]) -> np.ndarray:
-        """Return how many independent samples each joint has at its best delay."""
-        result = []
-        for k, (basis, delay) in enumerate(zip(self.bases, delays)):
-            residual = _residual(basis, self._shifted(delay)[:, k])
-            fitted = basis.shape[1]
-            time = correlation_of(np.split(residual, ends), len(residual), fitted).time
-            result.append(max((len(residual) - fitted) / time, 1.0))
-        return np.array(result)
-
-    def found(self, gains: np.ndarray) -> Delay:
-        """
-        Return what is taken.
-
-        :param gains: by how much the logarithm of the likelihood of each joint is larger with the
-            best delay than without.
-        """
-        gain, best = float(gains.sum()), f'{1e3 * self.best:.2f} ms'
-        others = gain - max(float(gains.max()), 0.0) if len(gains) > 1 else gain
-        if gain < SIGNIFICANT:
-            reason = f'{best} fit no better than none, or than friction that is late'
-        elif others < SIGNIFICANT:
-            reason = f'{best} fit better than none at one joint only'
-        elif abs(self.best) > self._largest - self._step:
-            reason = f'the best fit is beyond ±{self._largest:g} s'
-        else:
-            reason = ''
-        return Delay(0.0 if reason else self.best, gain, reason)
+    costs = np.array([_costs(spans, efforts(delay)) for delay in grid])
+    samples = []
+    for k, (span, delay) in enumerate(zip(spans, grid[np.argmin(costs, axis=0)])):
+        residual, fitted = _residual(span, efforts(delay)[:, k]), span.shape[1]
+        time = correlation_of(np.split(residual, ends), len(residual), fitted).time
+        samples.append(max((len(residual) - fitted) / time, 1.0))
+    at, step = float(grid[np.argmin(costs @ samples)]), float(grid[1] - grid[0])
+    return float(minimize_scalar(
+        lambda delay: _costs(spans, efforts(delay)) @ samples, bounds=(at - step, at + step),
+        method='bounded', options={'xatol': 1e-3 * step}).x), 0.5 * np.array(samples)
 
 
-def _rows(
-        pieces: Sequence[slice], margin: int, enough: int,
-        ) -> tuple[np.ndarray, list[np.ndarray]]:
+def _found(best: float, grid: np.ndarray, gains: np.ndarray) -> Delay:
     """
-    Return rows whose neighbours within the margin are in the same piece, and those by piece.
+    Return what is taken.
 
-    :param enough: of more rows, every second, third ... is taken, but no fewer than this.
+    :param best: the delay with which efforts fit best.
+    :param gains: by how much the logarithm of the likelihood of each joint is larger with it.
     """
-    inner = [np.arange(piece.start + margin, piece.stop - margin) for piece in pieces]
-    total = sum(map(len, inner))
-    every = max(1, total // enough)
-    inner = [rows[::every] for rows in inner]
-    return np.concatenate([np.empty(0, dtype=int), *inner]), inner
+    gain, text = float(gains.sum()), f'{1e3 * best:.2f} ms'
+    others = gain - max(float(gains.max()), 0.0) if len(gains) > 1 else gain
+    if gain < SIGNIFICANT:
+        reason = f'{text} fit no better than none, or than friction that is late'
+    elif others < SIGNIFICANT:
+        reason = f'{text} fit better than none at one joint only'
+    elif not grid[1] <= best <= grid[-2]:
+        reason = f'the best fit is beyond ±{grid[-1]:g} s'
+    else:
+        reason = ''
+    return Delay(0.0 if reason else best, gain, reason)
 
 
 def _bases(
@@ -222,9 +194,9 @@ def _bases(
     q, qd, qdd = recording.q[rows], recording.qd[rows], recording.qdd[rows]
     regressor = robot.regressor(q, qd, qdd)
     for k in coordinates:
-        friction = _friction(recording, k)[rows]
         columns = np.column_stack([
-            regressor[:, k], qdd[:, k], qd[:, k], np.ones(len(rows)), friction])
+            regressor[:, k], qdd[:, k], qd[:, k], np.ones(len(rows)),
+            _friction(recording, k)[rows]])
         yield _span(columns[:, :-LATE - 2]), _span(columns[:, :-LATE]), _span(columns)
 
 
@@ -263,16 +235,6 @@ def _friction(recording: PreparedRecording, k: int) -> np.ndarray:
     return result
 
 
-def _shares(columns: np.ndarray, others: np.ndarray, effort: np.ndarray) -> np.ndarray:
-    """
-    Return of which columns Coulomb friction is a mixture that fits best; 0 where of none.
-
-    :param others: what the effort may be beside friction.
-    """
-    shares, _ = nnls(_residual(others, columns), _residual(others, effort))
-    return shares / (shares.sum() or 1.0)
-
-
 def _shifted(
         recording: PreparedRecording, pieces: Sequence[np.ndarray], coordinates: Sequence[int],
         ) -> Callable[[float], np.ndarray]:
@@ -285,9 +247,8 @@ def _shifted(
                for piece, chosen in zip(recording.pieces, pieces) if len(chosen)]
     chosen = [recording.times[chosen] for chosen in pieces if len(chosen)]
 
-    def at(delay: float) -> np.ndarray:
-        return np.concatenate([spline(times + delay) for spline, times in zip(splines, chosen)])
-    return at
+    return lambda delay: np.concatenate([
+        spline(times + delay) for spline, times in zip(splines, chosen)])
 
 
 def _residual(basis: np.ndarray, effort: np.ndarray) -> np.ndarray:
@@ -295,7 +256,11 @@ def _residual(basis: np.ndarray, effort: np.ndarray) -> np.ndarray:
     return effort - basis @ (basis.T @ effort)
 
 
-def _log_power(residual: np.ndarray, effort: np.ndarray) -> float:
-    """Return the logarithm of the power of a residual, with that of the resolution."""
-    power = float(effort @ effort)
-    return float(np.log(float(residual @ residual) + max(_RESOLUTION**2 * power, 1e-300)))
+def _costs(spans: Sequence[np.ndarray], efforts: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the powers of what no column explains, shape (joints,)."""
+    costs = []
+    for span, effort in zip(spans, efforts.T):
+        residual = _residual(span, effort)
+        resolved = max(_RESOLUTION**2 * float(effort @ effort), 1e-300)
+        costs.append(np.log(float(residual @ residual) + resolved))
+    return np.array(costs)

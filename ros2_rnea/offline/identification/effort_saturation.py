@@ -24,7 +24,7 @@ offset.  The prediction for efforts that are cut off is beyond them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from ros2_rnea.offline.identification.recording import (
@@ -72,77 +72,61 @@ def saturated_efforts(
     :param steps: gets a warning of each.
     """
     found = {}
-    rows, places = _matching(recording.times, prepared)
+    # the prepared samples that are nearest to those recorded
+    after = np.clip(
+        np.searchsorted(prepared.times, recording.times), 1, len(prepared.times) - 1)
+    nearest = after - (recording.times - prepared.times[after - 1]
+                       < prepared.times[after] - recording.times)
+    rows = np.flatnonzero(
+        np.abs(recording.times - prepared.times[nearest]) <= prepared.period)
     for joint, v in measured.items():
         efforts = recording.efforts[:, recording.joints.index(joint)]
-        moving = np.isfinite(efforts[rows]) & prepared.moves[places, v]
-        own = efforts[rows[moving]]
-        bounds = _bounds(own)
-        if bounds:
-            saturation = _saturation(own, bounds, prepared, robot, v, places[moving])
-            if saturation is not None:
-                found[joint] = saturation
-                steps.append(Step(
-                    'efforts', f'The effort of joint {joint!r} is cut off at '
-                    f'{" and ".join(f"{bound:.6g}" for bound in saturation.bounds)}, in '
-                    f'{100.0 * saturation.share:.2g} % of the samples in which it moves.',
-                    is_warning=True))
+        moving = rows[np.isfinite(efforts[rows]) & prepared.moves[nearest[rows], v]]
+        saturation = _saturation(efforts[moving], prepared, robot, v, nearest[moving])
+        if saturation is not None:
+            found[joint] = saturation
+            bounds = ' and '.join(f'{bound:.6g}' for bound in saturation.bounds)
+            steps.append(Step(
+                'efforts', f'The effort of joint {joint!r} is cut off at {bounds}, in '
+                f'{100.0 * saturation.share:.2g} % of the samples in which it moves.',
+                is_warning=True))
     return found
 
 
-def _bounds(own: np.ndarray) -> list[tuple[float, float]]:
+def _saturation(
+        own: np.ndarray, prepared: PreparedRecording, robot: Robot, v: int, places: np.ndarray,
+        ) -> Saturation | None:
     """
-    Return efforts that many samples have exactly and few are beyond, with their sides: -1, 1.
+    Return how efforts in motion are cut off; None where they are not.
+
+    A bound is an effort that many samples have exactly and few are beyond.
 
     :param own: those of the samples in motion, which count; a recording may be mostly of rest.
+    :param places: of these samples in the prepared recording.
     """
     values, counts = np.unique(own, return_counts=True)
     below, above = np.cumsum(counts) - counts, len(own) - np.cumsum(counts)
     many = np.flatnonzero(counts >= max(SMALLEST_SHARE * len(own), 1.0))
-    return [(float(values[k]), side) for side, beyond in ((-1.0, below), (1.0, above))
-            for k in many if beyond[k] <= MAX_BEYOND * counts[k]]
-
-
-def _saturation(
-        own: np.ndarray, bounds: Sequence[tuple[float, float]], prepared: PreparedRecording,
-        robot: Robot, v: int, places: np.ndarray) -> Saturation | None:
-    """
-    Return how efforts in motion are cut off at bounds; None where they are not.
-
-    :param bounds: each with its side.
-    :param places: of their samples in the prepared recording.
-    """
+    bounds = [(float(values[k]), sign) for sign, beyond in ((-1.0, below), (1.0, above))
+              for k in many if beyond[k] <= MAX_BEYOND * counts[k]]
     others = _thinned(np.flatnonzero(~np.isin(own, [bound for bound, _ in bounds])))
-    values = np.unique(own)
-    if len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
+    if not bounds or len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
         return None
     columns = _columns(prepared, robot, v, places[others])
     factors = lstsq(columns, own[others], lapack_driver='gelsy')[0]
     deviation = float(np.sqrt(np.mean(np.square(columns @ factors - own[others]))))
     least = max(FAR_BEYOND * float(values[-1] - values[0]), deviation)
-    cut_off, beyond = [], []
+    cut_off = {}
     for bound, sign in bounds:
-        at = np.flatnonzero(own == bound)
         inside = values[values <= bound][-6:] if sign > 0.0 else values[values >= bound][:6]
         step = float(np.median(np.diff(inside))) if len(inside) > 1 else 0.0
-        predicted = _columns(prepared, robot, v, places[_thinned(at)]) @ factors
-        excess = sign * float(np.mean(predicted) - bound)
+        at = places[_thinned(np.flatnonzero(own == bound))]
+        excess = sign * float(np.mean(_columns(prepared, robot, v, at) @ factors) - bound)
         if excess > max(least, 2.0 * step):
-            cut_off.append(bound)
-            beyond.append(excess)
-    if not cut_off:
-        return None
+            cut_off[bound] = excess
     return Saturation(
-        tuple(cut_off), float(np.isin(own, cut_off).mean()), max(beyond))
-
-
-def _matching(
-        times: np.ndarray, prepared: PreparedRecording) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of a recording, and the prepared samples that are nearest to them in time."""
-    after = np.clip(np.searchsorted(prepared.times, times), 1, len(prepared.times) - 1)
-    nearest = after - (times - prepared.times[after - 1] < prepared.times[after] - times)
-    rows = np.flatnonzero(np.abs(times - prepared.times[nearest]) <= prepared.period)
-    return rows, nearest[rows]
+        tuple(cut_off), float(np.isin(own, list(cut_off)).mean()), max(cut_off.values()),
+    ) if cut_off else None
 
 
 def _thinned(rows: np.ndarray) -> np.ndarray:

@@ -98,10 +98,9 @@ def cutoff_of(
             if isfinite(chosen) else 'None')
     text += (f'; the motion has nearly all its speed below {found.bandwidth:.2g} Hz.'
              if found.bandwidth else '; no motion stands out from the noise.')
-    noise = max(found.noise, default=0.0)
-    is_noisy = given is None and noise > TOO_NOISY
+    is_noisy = given is None and found.noise > TOO_NOISY
     if is_noisy:
-        text += (f'  {noise:.0%} of the power of an acceleration is noise, which makes inertias '
+        text += (f'  {found.noise:.0%} of the power of an acceleration is noise, which makes inertias '
                  'too small: record a faster motion.')
     steps.append(Step(
         'low-pass', text, {'cutoff': chosen, 'bandwidth': found.bandwidth}, is_noisy))
@@ -132,7 +131,7 @@ def rates_of(
     highest = min(cutoff, 0.5 / smooth.period)
     uses = np.array([wanted == VELOCITIES or (
         wanted == AUTOMATIC
-        and velocity.acceleration_noise(highest) < position.acceleration_noise(highest))
+        and velocity.noise_of(2, highest) < position.noise_of(2, highest))
         for position, velocity in zip(spectra[POSITIONS], spectra[VELOCITIES])])
     for k, name in enumerate(names):
         why, is_unit = _disagreement(velocities[:, k], qd[:, k])
@@ -188,7 +187,7 @@ def moves_of(
     Near to where its direction turns, a joint may stick, which the filter hides.  A joint that
     turns back between two samples was slow in none of them.
     """
-    noise = [one.velocity_noise(min(cutoff, 0.5 / smooth.period)) for one in spectra[POSITIONS]]
+    noise = [one.noise_of(1, min(cutoff, 0.5 / smooth.period)) for one in spectra[POSITIONS]]
     limits = np.maximum(
         np.clip(SLOW_SHARE * np.percentile(np.abs(qd), 99.0, axis=0), MIN_SPEED, SLOW_SPEED),
         FEW_SIGMA * np.array(noise))

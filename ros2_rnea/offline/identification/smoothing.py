@@ -76,11 +76,6 @@ class Spectrum(NamedTuple):
     derivatives: int
 
     @property
-    def bandwidth(self) -> float:
-        """Return below which frequency the velocity has nearly all its power [Hz]."""
-        return bandwidth(self.frequencies, self.power)
-
-    @property
     def speed(self) -> float:
         """Return the root of the mean square of the velocity; 0 at rest [rad/s or m/s]."""
         speed = float(np.sqrt(self.power.sum()))
@@ -91,16 +86,13 @@ class Spectrum(NamedTuple):
         rates = 2.0 * np.pi * self.frequencies * (self.frequencies <= highest)
         return float(np.sqrt(np.sum(self.power * rates**2)))
 
-    def velocity_noise(self, cutoff: float) -> float:
-        """Return the standard deviation that the noise has in a low-passed velocity."""
-        return self._noise(cutoff, self.derivatives)
+    def noise_of(self, order: int, cutoff: float) -> float:
+        """
+        Return the standard deviation that the noise has in a low-passed derivative.
 
-    def acceleration_noise(self, cutoff: float) -> float:
-        """Return the standard deviation that the noise has in a low-passed acceleration."""
-        return self._noise(cutoff, self.derivatives + 1)
-
-    def _noise(self, cutoff: float, derivatives: int) -> float:
-        power = 2 * derivatives + 1
+        :param order: 1 for the velocity, 2 for the acceleration.
+        """
+        power = 2 * (self.derivatives + order - 1) + 1
         return float(np.sqrt(self.noise * (2.0 * np.pi)**(power - 1) * cutoff**power / power))
 
 
@@ -145,12 +137,12 @@ class Band(NamedTuple):
 
     :ivar bandwidth: of the motion [Hz]; 0 where nothing stands out from the noise.
     :ivar cutoff: of the low-pass [Hz].
-    :ivar noise: share of noise in the power of the accelerations of each joint that moves.
+    :ivar noise: share of noise in the power of the accelerations of the joint with most.
     """
 
     bandwidth: float
     cutoff: float
-    noise: tuple[float, ...]
+    noise: float
 
 
 def band(signals: Sequence[Sequence[Spectrum]], period: float) -> Band:
@@ -162,19 +154,21 @@ def band(signals: Sequence[Sequence[Spectrum]], period: float) -> Band:
 
     :param signals: the spectra of each joint: of positions, and of velocities if there are any.
     """
-    own = [min(found, key=lambda one: one.bandwidth or np.inf) for found in signals]
+    own = [min(found, key=lambda one: bandwidth(one.frequencies, one.power) or np.inf)
+           for found in signals]
     fastest = max(one.speed for one in own)
     joints = [(one, found) for one, found in zip(own, signals) if one.speed > 0.1 * fastest]
     motion = bandwidth(own[0].frequencies, sum(
         (one.power / one.speed**2 for one, _ in joints), np.zeros(len(own[0].frequencies))))
 
-    def noise(cutoff: float) -> tuple[float, ...]:
-        return tuple(min(each.acceleration_noise(cutoff) for each in found)**2
-                     / max(one.acceleration(motion)**2, 1e-300) for one, found in joints)
+    def noise(cutoff: float) -> float:
+        return max((min(each.noise_of(2, cutoff) for each in found)**2
+                    / max(one.acceleration(motion)**2, 1e-300) for one, found in joints),
+                   default=0.0)
 
     highest, least = _HIGHEST / period, max(_KEPT * motion, _SLOWEST)
     cutoff = min(max(HEADROOM * motion, _LOWEST), highest)
-    while cutoff > least and max(noise(cutoff), default=0.0) > MAX_NOISE:
+    while cutoff > least and noise(cutoff) > MAX_NOISE:
         cutoff *= 0.95
     return Band(motion, cutoff, noise(cutoff))
 
