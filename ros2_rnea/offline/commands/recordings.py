@@ -144,7 +144,7 @@ def _read(path: Path, options: argparse.Namespace) -> Recording:
     carried = _payloads_of(path, options.payload, options.recordings)
     if is_bag(path):
         return read_bag(path, BagTopics(
-            tuple(options.topic), options.wrench_topic, options.receive_times), carried)
+            tuple(options.topic), options.receive_times), carried)
     if path.suffix in TEXTS:
         return read_csv(path, CsvColumns(
             options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
@@ -197,8 +197,6 @@ def _add_bag_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--topic', action='append', default=[],
                        help='with joint states; may be repeated, for several publishers '
                             '(default: all such topics, whose joints have to differ)')
-    group.add_argument('--wrench-topic', default='', metavar='TOPIC',
-                       help='with the wrench on the robot in the frame of a link: WrenchStamped')
     group.add_argument('--receive-times', action='store_true',
                        help='use the times at which messages were recorded, not their stamps')
 

@@ -30,7 +30,6 @@ from ros2_rnea.errors import did_you_mean, RecordingError
 SUFFIXES = ('.db3', '.mcap')
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
-WRENCH = 'geometry_msgs/msg/WrenchStamped'
 
 
 def is_bag(path: Path) -> bool:

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 """
-Recordings from rosbag2 bags: joint states of any topics, and wrenches where asked.
+Recordings from rosbag2 bags: joint states of any topics.
 
 Joints of a robot may come from several publishers (arm, gripper, each wheel), as in ROS 2 they
 often do.  The one with the most messages gives the times; the others are interpolated linearly
@@ -37,7 +37,6 @@ from ros2_rnea.offline.identification.bag import (
     opened_bag,
     seconds,
     topics_of,
-    WRENCH,
 )
 from ros2_rnea.offline.identification.recording import Recording
 from ros2_rnea.offline.identification.time_base import LARGEST_GAP
@@ -51,12 +50,10 @@ class BagTopics:
     Which topics of a bag are read.
 
     :ivar states: with JointState; empty for the only ones that the bag has.
-    :ivar wrench: with WrenchStamped, on the robot, in the frame that it names.
     :ivar received: use the times at which messages were recorded, not their stamps.
     """
 
     states: tuple[str, ...] = ()
-    wrench: str = ''
     received: bool = False
 
 
@@ -90,34 +87,23 @@ def read_bag(
     """
     topics = topics or BagTopics()
     streams: dict[tuple[str, frozenset[str]], _Stream] = {}
-    wrenches: dict[str, _Stream] = {}  # by frame
     without_stamp: set[str] = set()
     with opened_bag(path) as reader:
         states = _state_topics(reader, path, topics)
         for number, (topic, received, message) in enumerate(messages_of(
-                reader, [*states, topics.wrench])):
+                reader, states)):
             stamp = seconds(message.header.stamp)
             if not stamp:
                 without_stamp.add(topic)
             time = stamp if stamp and not topics.received else received
             begin = max(received - 1e-9 * reader.start_time, 0.0)
-            if topic == topics.wrench:
-                stream = wrenches.setdefault(
-                    message.header.frame_id, _Stream((), begin, [], []))
-                torque, force = message.wrench.torque, message.wrench.force
-                row = np.array([[torque.x, torque.y, torque.z, force.x, force.y, force.z]])
-            else:
-                stream = streams.setdefault(
-                    (topic, frozenset(message.name)), _Stream(tuple(message.name), begin, [], []))
-                row = _row(f'message {number} of {path}, on {topic} at {time:.3f} s,', message,
-                           stream.names)
+            stream = streams.setdefault(
+                (topic, frozenset(message.name)), _Stream(tuple(message.name), begin, [], []))
             stream.times.append(time)
-            stream.rows.append(row)
+            stream.rows.append(_row(
+                f'message {number} of {path}, on {topic} at {time:.3f} s,', message, stream.names))
     if not streams:
         raise RecordingError(f'{path} has no messages on {", ".join(states)}')
-    if len(wrenches) > 1:
-        raise RecordingError(
-            f'{path} has wrenches in several frames on {topics.wrench}: {", ".join(wrenches)}')
     _check_owners(path, streams.values())
     leading = max(streams.values(), key=lambda stream: len(stream.times))
     times = np.array(leading.times)
@@ -134,11 +120,9 @@ def read_bag(
         remarks.append(
             f'Messages on {", ".join(sorted(without_stamp))} have no stamp: the times at which '
             'they were recorded are used, which vary with the network.')
-    frame, wrench = next(iter(wrenches.items()), ('', None))
     return Recording(
         path.name, times, tuple(name for stream in streams.values() for name in stream.names),
-        **fields, wrenches=None if wrench is None else _at_times(times, wrench)[:, 0],
-        wrench_link=frame, payloads=payloads or {}, remarks=tuple(remarks), begin=leading.begin)
+        **fields, payloads=payloads or {}, remarks=tuple(remarks), begin=leading.begin)
 
 
 def _state_topics(reader: Any, path: Path, topics: BagTopics) -> list[str]:
@@ -149,8 +133,6 @@ def _state_topics(reader: Any, path: Path, topics: BagTopics) -> list[str]:
     """
     for topic in topics.states:
         check_topic(reader, path, topic, JOINT_STATE)
-    if topics.wrench:
-        check_topic(reader, path, topics.wrench, WRENCH)
     states = list(topics.states) or topics_of(reader, JOINT_STATE)
     if not states:
         there = ', '.join(topics_of(reader)) or 'nothing'

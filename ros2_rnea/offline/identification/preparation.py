@@ -52,7 +52,7 @@ from ros2_rnea.offline.identification.recording import (
     Step,
 )
 from ros2_rnea.offline.identification.smoothing import low_passed, SETTLED
-from ros2_rnea.offline.identification.time_base import on_uniform_base, Signals
+from ros2_rnea.offline.identification.time_base import on_uniform_base
 from ros2_rnea.robots.arguments import floats
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
@@ -121,7 +121,7 @@ def prepare(
     steps = [Step('reading', remark) for remark in recording.remarks]
     recorded = signals_of(recording, robot, settings.assumed_positions, steps)
     check_sizes(recorded, robot, steps)
-    names, measured = (recorded.columns[name] for name in ('positions', 'efforts'))
+    names = recorded.columns['positions']
     v = [joint_body(robot, name).v_index for name in names]
     turning = {name for name in names if joint_body(robot, name).type.wraps}
     raw = on_uniform_base(recorded, turning, settings.largest_gap, steps)
@@ -135,12 +135,13 @@ def prepare(
     qd[:, v], qdd[:, v] = rates_of(smooth, spectra, settings.derivatives_of, cutoff, steps)
     q = np.tile(_resting(robot, settings.assumed_positions), (len(smooth.times), 1))
     q[:, [joint_body(robot, name).q_index for name in names]] = smooth.by_name['positions']
-    tau = _efforts(smooth, q, robot, recording.wrench_link, steps)
+    coordinates = {name: joint_body(robot, name).v_index for name in smooth.columns['efforts']}
+    tau = np.full(qd.shape, np.nan)
+    tau[:, list(coordinates.values())] = smooth.by_name['efforts']
     moves[:, v] = moves_of(smooth, qd[:, v], spectra, cutoff, steps)
     prepared = _with_direction(PreparedRecording(
         recording.name, smooth.times, q, qd, qdd, tau, moves, smooth.pieces,
         dict(recording.payloads), cutoff), raw.period)
-    coordinates = {name: joint_body(robot, name).v_index for name in measured}
     prepared = replace(
         prepared, saturations=saturated_efforts(recording, prepared, loaded, coordinates, steps))
     delay = _delay(loaded, prepared, coordinates, raw.period, settings, steps)
@@ -160,29 +161,6 @@ def _resting(robot: Robot, assumed: Mapping[str, float]) -> np.ndarray:
                 f'{counted(body.type.nq, "finite number")}')
         q[body.q_slice] = values
     return q
-
-
-def _efforts(
-        smooth: Signals, q: np.ndarray, robot: Robot, link: str, steps: list[Step]) -> np.ndarray:
-    """
-    Return the efforts of all coordinates, NaN where they were not recorded, shape (n, nv).
-
-    The effort with which the drives answer to recorded wrenches is taken off.
-    """
-    efforts = np.full((len(q), robot.nv), np.nan)
-    efforts[:, [joint_body(robot, name).v_index for name in smooth.columns['efforts']]] = (
-        smooth.by_name['efforts'])
-    if 'wrenches' in smooth.by_name:
-        still = np.zeros((len(q), robot.nv))
-        answer = robot.inverse_dynamics(
-            q, still, still, f_ext={link: smooth.by_name['wrenches']}) - (
-            robot.inverse_dynamics(q, still, still))
-        efforts -= answer
-        largest = float(np.abs(answer).max())
-        steps.append(Step(
-            'wrenches', f'The effort of the wrenches on {link!r}, up to {largest:.3g} Nm or N, is '
-            'taken off the measured one.', {'largest': largest}))
-    return efforts
 
 
 def _with_direction(

@@ -28,7 +28,7 @@ from ros2_rnea.robots.joint_index_map import joint_body, single_joints
 from ros2_rnea.robots.robot import Robot
 
 LARGEST = 1e9
-"""No position, velocity, effort or wrench of a robot is larger, in SI units; its square fits."""
+"""No position, velocity or effort of a robot is larger, in SI units; its square fits."""
 
 FAR_ABOVE = 4.0
 """No robot reaches so many times its limits: such numbers are wrong, or in another unit."""
@@ -75,14 +75,10 @@ def signals_of(
         steps.append(Step(
             'joints', f'Not recorded and assumed to be at rest: {", ".join(missing)}.',
             is_warning=True))
-    columns = {'positions': names, 'efforts': measured, 'velocities': names,
-               'wrenches': ['mx', 'my', 'mz', 'fx', 'fy', 'fz']}
-    by_name = {}
-    for signal, of in columns.items():
-        array = getattr(recording, signal)
-        if array is not None:
-            by_name[signal] = array if signal == 'wrenches' else array[:, [
-                recording.joints.index(name) for name in of]]
+    columns = {'positions': names, 'efforts': measured, 'velocities': names}
+    by_name = {signal: array[:, [recording.joints.index(name) for name in of]]
+               for signal, of in columns.items()
+               for array in (getattr(recording, signal),) if array is not None}
     if 'velocities' in by_name and not np.isfinite(by_name['velocities']).any(axis=0).all():
         del by_name['velocities']
     return Signals(recording.name, recording.times, by_name, columns)

@@ -100,8 +100,8 @@ def cutoff_of(
              if found.bandwidth else '; no motion stands out from the noise.')
     is_noisy = given is None and found.noise > TOO_NOISY
     if is_noisy:
-        text += (f'  {found.noise:.0%} of the power of an acceleration is noise, which makes inertias '
-                 'too small: record a faster motion.')
+        text += (f'  {found.noise:.0%} of the power of an acceleration is noise, which makes '
+                 'inertias too small: record a faster motion.')
     steps.append(Step(
         'low-pass', text, {'cutoff': chosen, 'bandwidth': found.bandwidth}, is_noisy))
     return chosen

@@ -51,9 +51,6 @@ class Recording:
     :ivar positions: shape (n, joints) [rad or m].
     :ivar velocities: shape (n, joints) [rad/s or m/s]; None where none were recorded.
     :ivar efforts: shape (n, joints) [Nm or N], of the drives on the joints.
-    :ivar wrenches: shape (n, 6), [moment; force] on the robot in the axes of ``wrench_link``,
-        about its origin [Nm, N]; None where none were recorded.
-    :ivar wrench_link: the link on which they act.
     :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
         and inertial by the payload's name.
     :ivar remarks: sentences of its reader for the user, such as where the times come from.
@@ -69,8 +66,6 @@ class Recording:
     positions: np.ndarray
     efforts: np.ndarray
     velocities: np.ndarray | None = None
-    wrenches: np.ndarray | None = None
-    wrench_link: str = ''
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     begin: float = 0.0
@@ -92,16 +87,11 @@ class Recording:
                 f'{FEWEST_SAMPLES}, and seconds of motion to say something')
         for name in ('positions', 'velocities', 'efforts'):
             self._set_array(name, (len(self.joints),))
-        self._set_array('wrenches', (6,))
-        if self.wrenches is not None and not self.wrench_link:
-            raise RecordingError(
-                f'recording {self.name!r} has wrenches and no wrench_link: name the link on which '
-                'they act')
 
     def _set_array(self, name: str, row: tuple[int, ...]) -> None:
         """Replace a field by an array of floats, which is the given one where that is one."""
         given = getattr(self, name)
-        if given is None and name in ('velocities', 'wrenches'):
+        if given is None and name == 'velocities':
             return
         try:
             array = floats(name, given)
@@ -109,8 +99,7 @@ class Recording:
             raise RecordingError(f'recording {self.name!r}: {error}') from error
         rows = len(self.times) if name != 'times' else array.size
         if array.shape != (rows, *row):
-            columns = {(): '', (6,): ' for [moment; force]'}.get(
-                row, f' for the joints {", ".join(self.joints)}')
+            columns = f' for the joints {", ".join(self.joints)}' if row else ''
             raise RecordingError(
                 f'{name} of recording {self.name!r} have shape {array.shape}; they need '
                 f'{(rows, *row)}{columns}')
@@ -133,7 +122,7 @@ class Recording:
         since = self.begin + self.times - next(iter(self.times[np.isfinite(self.times)]), nan)
         rows = np.flatnonzero((since >= begin) & (since < end))
         arrays = {name: array[rows] for name in (
-            'times', 'positions', 'velocities', 'efforts', 'wrenches')
+            'times', 'positions', 'velocities', 'efforts')
             for array in (getattr(self, name),) if array is not None}
         until = f'to {end:g} s' if end < inf else 'on'
         return replace(self, name=f'{self.name} from {begin:g} s {until}',

@@ -37,12 +37,6 @@ LARGEST_GAP = 2.5
 JITTER = 0.01
 """Samples that deviate less from the uniform base, in periods, are taken as they are."""
 
-MAX_LATER = 0.5
-"""Single times are wrong if a smaller share of the rows is at least as late as all before."""
-
-MAX_WRONG = 5
-"""The most single rows whose times are taken for wrong and named."""
-
 FEWEST_RUNS = 20
 """Fewer changes tell nothing about how often samples are refreshed."""
 
@@ -52,9 +46,6 @@ SLOWEST, FASTEST = 5.0, 1e5
 SHORTEST, USUAL = 1.0, 20.0
 """Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
 
-UNFILTERED = ('efforts', 'wrenches')
-"""Signals that are not to swing beyond their neighbours; a low-pass may not follow."""
-
 
 class Signals(NamedTuple):
     """
@@ -63,8 +54,8 @@ class Signals(NamedTuple):
     :ivar name: of the recording.
     :ivar times: shape (n,) [s].
     :ivar by_name: ``positions`` [rad or m], ``velocities`` [rad/s or m/s] where there are any,
-        ``efforts`` [Nm or N] of joints that have any, and ``wrenches``, shapes (n, columns).
-    :ivar columns: what these columns are of: the names of joints, or of axes.
+        and ``efforts`` [Nm or N] of joints that have any, shapes (n, joints).
+    :ivar columns: the names of these joints.
     :ivar period: of the samples in each piece [s].
     :ivar pieces: uninterrupted runs of samples.
     """
@@ -142,7 +133,6 @@ def _samples(
 
     Where two have one stamp, and next to it is room for a sample, one of them gets its middle.
     """
-    _check_order(recorded.name, recorded.times, kept)
     changes = np.ones(len(kept), dtype=bool)
     changes[1:] = np.any([(array[kept][1:] != array[kept][:-1]).any(axis=1)
                           for array in recorded.by_name.values()], axis=0)
@@ -166,10 +156,14 @@ def _without_gaps(
         largest_gap: float | None, steps: list[Step]) -> tuple[list[np.ndarray], float]:
     """Return the rows of each uninterrupted piece, and the mean distance of neighbours [s]."""
     name = recorded.name
-    later = np.ones(len(kept), dtype=bool)
+    # a single time that is too late makes all that follow too early, and not those after it
+    later, earlier = np.ones((2, len(kept)), dtype=bool)
     later[1:] = times[kept][1:] > np.maximum.accumulate(times[kept])[:-1]
-    not_finite, not_later = int((~finite.all(axis=1)).sum()), int((~later).sum())
-    kept = kept[later]
+    earlier[:-1] = times[kept][:-1] < np.minimum.accumulate(times[kept][::-1])[-2::-1]
+    ordered = later if later.sum() >= earlier.sum() else earlier
+    not_finite, not_later = int((~finite.all(axis=1)).sum()), int((~ordered).sum())
+    not_in_order = kept[~ordered]
+    kept = kept[ordered]
     if len(kept) < 2:
         raise RecordingError(
             f'recording {name!r} has {len(kept)} rows with finite numbers at increasing times, of '
@@ -194,7 +188,9 @@ def _without_gaps(
         cut.append(f'{counted(not_finite, "row")} with a number that is not finite (first {what}, '
                    f'row {row + 1}, at {recorded.times[row]:.6g} s)')
     if not_later:
-        cut.append(f'{counted(not_later, "row")} whose time is not later than those before')
+        which = 'not later than those before' if ordered is later else 'later than those after'
+        cut.append(f'{counted(not_later, "row")} whose time is {which} (first row '
+                   f'{not_in_order[0] + 1}, {recorded.times[not_in_order[0]]:.6g} s)')
     if len(breaks):
         first, last = times[kept[breaks[0]:breaks[0] + 2]]
         cut.append(f'{counted(len(breaks), "gap")} longer than {limit:.3g} s (first from '
@@ -243,24 +239,6 @@ def _with_own_stamps(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray
     return times, count
 
 
-def _check_order(name: str, times: np.ndarray, rows: np.ndarray) -> None:
-    """Check that it is not a few rows with wrong times that make most others too early."""
-    wrong: list[int] = []
-    while len(wrong) <= MAX_WRONG:
-        later = times[rows] >= np.maximum.accumulate(times[rows])
-        if np.count_nonzero(later) >= MAX_LATER * len(rows):
-            break
-        at = int(times[rows].argmax())
-        wrong.append(int(rows[at]))
-        rows = np.delete(rows, at)
-    if 0 < len(wrong) <= MAX_WRONG:
-        shown = ', '.join(f'row {row + 1} has {times[row]:.6g}' for row in sorted(wrong))
-        raise RecordingError(
-            f'recording {name!r} has wrong times, to which most rows that follow are earlier: '
-            f'{shown} (seconds; rows are counted from 1, without a line of titles); take these '
-            'rows out')
-
-
 def _interpolated(
         times: np.ndarray, signals: Mapping[str, np.ndarray], period: float,
         ) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
@@ -278,5 +256,5 @@ def _interpolated(
     count = int((times[-1] - times[0]) / period + JITTER) + 1
     grid = np.minimum(times[0] + period * np.arange(count), times[-1])
     return grid, {
-        name: (PchipInterpolator if name in UNFILTERED else CubicSpline)(times, values)(grid)
+        name: (PchipInterpolator if name == 'efforts' else CubicSpline)(times, values)(grid)
         for name, values in signals.items()}

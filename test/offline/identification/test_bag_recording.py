@@ -25,7 +25,7 @@ from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
 from rosbags.typesys import get_typestore, Stores  # noqa: E402
 
-STATE, WRENCH = 'sensor_msgs/msg/JointState', 'geometry_msgs/msg/WrenchStamped'
+STATE = 'sensor_msgs/msg/JointState'
 START = 1000.0  # of all stamps; messages are received at 0 and later
 
 
@@ -184,21 +184,6 @@ def test_the_times_of_reception_can_be_asked_for(make_bag, state):
     np.testing.assert_allclose(recording.times, 0.1 * np.arange(5), rtol=0.0, atol=1e-9)
 
 
-def test_wrenches_are_read_in_the_frame_that_they_name(make_bag, state, types, header):
-    vector, wrench = types['geometry_msgs/msg/Vector3'], types['geometry_msgs/msg/Wrench']
-
-    def message(k, frame='tool'):
-        return 0.1 * k, '/ft', WRENCH, types[WRENCH](
-            header(START + 0.1 * k, frame), wrench(vector(k, 2.0, 3.0), vector(4.0, 5.0, 6.0)))
-
-    states = [state(0.1 * k, 'a', [k], [], [k]) for k in range(4)]
-    path = make_bag([*states, *map(message, range(4))])
-    recording = read_bag(path, BagTopics(wrench='/ft'))
-    assert recording.wrench_link == 'tool'
-    np.testing.assert_allclose(
-        recording.wrenches, [[4.0, 5.0, 6.0, k, 2.0, 3.0] for k in range(4)], atol=1e-5)
-
-
 def test_what_does_not_fit_is_named(make_bag, state):
     path = make_bag([state(0.0, 'ab', [0, 0]), state(0.1, 'ab', [1])])
     with pytest.raises(
@@ -207,8 +192,6 @@ def test_what_does_not_fit_is_named(make_bag, state):
         read_bag(path)
     with pytest.raises(RecordingError, match='no sensor_msgs/msg/JointState on /joint_state; did'):
         read_bag(path, BagTopics(('/joint_state',)))
-    with pytest.raises(RecordingError, match=r'no .*WrenchStamped on /joint_states$'):
-        read_bag(path, BagTopics(wrench='/joint_states'))
 
 
 def test_a_joint_that_a_message_names_twice_is_named(make_bag, state):

@@ -334,17 +334,16 @@ def test_times_that_go_back_are_cut_out(robot):
     assert (np.diff(result.prepared.times) > 0.0).all()
 
 
-def test_wrong_times_that_make_most_rows_early_are_named(robot):
+def test_wrong_times_that_make_most_rows_early_are_cut_out_and_named(robot):
     recording = recorded(robot)
     times = recording.times.copy()
-    times[[0, 4]] = 3047.693, 2.7e153
-    with pytest.raises(RecordingError, match=r'row 1 has 3047\.69, row 5 has 2\.7e\+153'):
-        prepare(replace(recording, times=times), robot)
-    times[4] = np.nan  # the row is cut out, whatever it means
-    with pytest.raises(RecordingError, match=r'row 1 has 3047\.69 \(seconds'):
-        prepare(replace(recording, times=times), robot)
-    times[0] = 0.0
-    assert step_of(prepare(replace(recording, times=times), robot), 'gaps')
+    times[[3, 700]] = 2.7e153, 3047.693
+    result = prepare(replace(recording, times=times), robot)
+    step, = step_of(result, 'gaps')
+    assert step.figures == {'not_finite': 0, 'not_later': 2, 'gaps': 0}
+    assert '2 rows whose time is later than those after (first row 4, 2.7e+153 s)' in step.text
+    q = motion(result.prepared.times, robot.nv)[0]
+    np.testing.assert_allclose(result.prepared.q, q, rtol=0.0, atol=1e-3)
 
 
 def test_a_recording_that_its_file_repeats_is_used_once(robot):
@@ -591,23 +590,6 @@ def test_one_sample_that_the_filter_leaves_is_too_few(robot):
     assert len(left.times) == 2
     with pytest.raises(RecordingError, match='no piece longer than 2.01 s'):
         prepare(_rows(recording, np.arange(201)), robot, settings)
-
-
-def test_the_effort_of_recorded_wrenches_is_taken_off(robot):
-    plain = recorded(robot)
-    q, qd, qdd = motion(plain.times, robot.nv)
-    wrenches = np.tile([0.0, 1.0, 0.5, 5.0, -20.0, 30.0], (len(q), 1))
-    pushed = plain.efforts + robot.inverse_dynamics(q, qd, qdd, f_ext={'tool0': wrenches}) - (
-        robot.inverse_dynamics(q, qd, qdd))
-    recording = replace(plain, efforts=pushed, wrenches=wrenches, wrench_link='tool0')
-    expected = prepare(plain, robot, Preparation(delay=0.0)).prepared
-    free, steps = prepare(recording, robot, Preparation(delay=0.0))
-    assert np.abs(pushed - plain.efforts).max() > 5.0
-    np.testing.assert_allclose(free.tau, expected.tau, rtol=0.0, atol=1e-3)
-    told, = (step for step in steps if step.name == 'wrenches')
-    assert told.figures['largest'] == pytest.approx(
-        np.abs(pushed - plain.efforts).max(), rel=0.05)
-    assert f"on 'tool0', up to {told.figures['largest']:.3g} Nm or N, is taken off" in told.text
 
 
 @pytest.mark.parametrize(('field', 'value'), [

@@ -45,10 +45,7 @@ def test_what_is_not_finite_is_left_to_the_preparation():
      r"positions of recording 'run' have shape \(3, 3\); they need \(3, 2\) for the joints a, b"),
     ({'velocities': np.zeros((2, 2))}, r'velocities of .* they need \(3, 2\)'),
     ({'efforts': None}, "recording 'run': efforts is not an array of real numbers"),
-    ({'efforts': [['x', 'y']] * 3}, 'efforts is not an array of real numbers, but of texts'),
-    ({'wrenches': np.zeros((3, 3)), 'wrench_link': 'tool'},
-     r'wrenches of .* they need \(3, 6\) for \[moment; force\]'),
-    ({'wrenches': np.zeros((3, 6))}, 'has wrenches and no wrench_link')])
+    ({'efforts': [['x', 'y']] * 3}, 'efforts is not an array of real numbers, but of texts')])
 def test_wrong_shapes_and_names_are_named(fields, message):
     with pytest.raises(RecordingError, match=message):
         replace(GOOD, **fields)
@@ -58,15 +55,15 @@ def test_wrong_shapes_and_names_are_named(fields, message):
 def recording():
     """Return ten seconds of two joints, with all that a recording can have."""
     times = 5.0 + 0.01 * np.arange(1000)
-    two, six = (np.random.default_rng(0).normal(size=(1000, count)) for count in (2, 6))
-    return Recording('swing', times, ('a', 'b'), two, 2.0 * two, 3.0 * two, six, 'tool')
+    two = np.random.default_rng(0).normal(size=(1000, 2))
+    return Recording('swing', times, ('a', 'b'), two, 2.0 * two, 3.0 * two)
 
 
 def test_a_part_has_the_samples_of_its_times(recording):
     for begin, end, rows in ((0.0, 2.0, slice(0, 200)), (3.0, 4.5, slice(300, 450)),
                              (8.0, np.inf, slice(800, 1000))):
         part = recording.between(max(begin - 1e-6, 0.0), end - 1e-6)
-        for name in ('times', 'positions', 'velocities', 'efforts', 'wrenches'):
+        for name in ('times', 'positions', 'velocities', 'efforts'):
             np.testing.assert_array_equal(getattr(part, name), getattr(recording, name)[rows])
         assert part.begin == pytest.approx(begin)
     assert part.name == 'swing from 8 s on'
