@@ -41,7 +41,7 @@ from ros2_rnea.offline.commands.robot_options import (
     PAYLOAD_NUMBERS,
 )
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
-from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.offline.identification.bag_recording import read_bag
 from ros2_rnea.offline.identification.csv_recording import (
     CsvColumns,
     FIELDS,
@@ -141,10 +141,11 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
 
 
 def _read(path: Path, options: argparse.Namespace) -> Recording:
-    carried = _payloads_of(path, options.payload, options.recordings)
+    mine = [told for told in options.payload if path in _recordings_of(told, options.recordings)]
+    carried = {f'payload {number}': (told.link, told.inertial)
+               for number, told in enumerate(mine, start=1)}
     if is_bag(path):
-        return read_bag(path, BagTopics(
-            tuple(options.topic), options.receive_times), carried)
+        return read_bag(path, options.topic, options.receive_times, carried)
     if path.suffix in TEXTS:
         return read_csv(path, CsvColumns(
             options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
@@ -161,14 +162,6 @@ def preparation(options: argparse.Namespace) -> Preparation:
     return Preparation(
         assumed_positions=options.assume, largest_gap=options.largest_gap, cutoff=options.cutoff,
         derivatives_of=options.derivatives_of, delay=options.delay)
-
-
-def _payloads_of(
-        path: Path, payloads: Sequence[Payload], paths: Sequence[Path],
-        ) -> dict[str, tuple[str, Inertial]]:
-    mine = [told for told in payloads if path in _recordings_of(told, paths)]
-    return {f'payload {number}': (told.link, told.inertial)
-            for number, told in enumerate(mine, start=1)}
 
 
 def _recordings_of(told: Payload, paths: Sequence[Path]) -> Sequence[Path]:

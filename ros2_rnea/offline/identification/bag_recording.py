@@ -21,8 +21,7 @@ between their neighbours, and are not a number where those are too far apart.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,19 +43,6 @@ from ros2_rnea.offline.identification.time_base import LARGEST_GAP
 _FIELDS = {'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
 
 
-@dataclass(frozen=True)
-class BagTopics:
-    """
-    Which topics of a bag are read.
-
-    :ivar states: with JointState; empty for the only ones that the bag has.
-    :ivar received: use the times at which messages were recorded, not their stamps.
-    """
-
-    states: tuple[str, ...] = ()
-    received: bool = False
-
-
 class _Stream(NamedTuple):
     """
     What one publisher has sent.
@@ -74,37 +60,49 @@ class _Stream(NamedTuple):
 
 
 def read_bag(
-        path: Path, topics: BagTopics | None = None,
+        path: Path, topics: Sequence[str] = (), received: bool = False,
         payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
     """
     Read a recording from a bag.
 
     :param path: of the bag's folder, or of a file in it.
     :param topics: by default all topics with joint states, whose joints have to differ.
+    :param received: use the times at which messages were recorded, not their stamps.
     :param payloads: what the robot carried.
     :raises RecordingError: naming the topic, message, time and joint that cannot be read, or the
         file that is damaged.
     """
-    topics = topics or BagTopics()
     streams: dict[tuple[str, frozenset[str]], _Stream] = {}
     without_stamp: set[str] = set()
     with opened_bag(path) as reader:
-        states = _state_topics(reader, path, topics)
-        for number, (topic, received, message) in enumerate(messages_of(
-                reader, states)):
+        for topic in topics:
+            check_topic(reader, path, topic, JOINT_STATE)
+        topics = topics or topics_of(reader, JOINT_STATE)
+        if not topics:
+            there = ', '.join(topics_of(reader)) or 'nothing'
+            raise RecordingError(f'{path} has no topic of type {JOINT_STATE}; it has {there}')
+        start = 1e-9 * reader.start_time
+        for number, (topic, arrival, message) in enumerate(messages_of(reader, topics)):
             stamp = seconds(message.header.stamp)
             if not stamp:
                 without_stamp.add(topic)
-            time = stamp if stamp and not topics.received else received
-            begin = max(received - 1e-9 * reader.start_time, 0.0)
+            time = stamp if stamp and not received else arrival
+            begin = max(arrival - start, 0.0)
             stream = streams.setdefault(
                 (topic, frozenset(message.name)), _Stream(tuple(message.name), begin, [], []))
             stream.times.append(time)
             stream.rows.append(_row(
                 f'message {number} of {path}, on {topic} at {time:.3f} s,', message, stream.names))
     if not streams:
-        raise RecordingError(f'{path} has no messages on {", ".join(states)}')
-    _check_owners(path, streams.values())
+        raise RecordingError(f'{path} has no messages on {", ".join(topics)}')
+    owner: dict[str, _Stream] = {}
+    for stream in streams.values():
+        for joint in stream.names:
+            if owner.setdefault(joint, stream) is not stream:
+                raise RecordingError(
+                    f'recording {path.name!r} has joint {joint!r} in several streams of joint '
+                    f'states: {", ".join(owner[joint].names)}; and {", ".join(stream.names)}. '
+                    'Select one topic')
     leading = max(streams.values(), key=lambda stream: len(stream.times))
     times = np.array(leading.times)
     fields = dict(zip(_FIELDS, np.moveaxis(np.concatenate([
@@ -116,28 +114,13 @@ def read_bag(
         remarks.append(
             f'Joint states of {len(streams)} publishers are merged at the times of the one with '
             'the most messages.')
-    if without_stamp and not topics.received:
+    if without_stamp and not received:
         remarks.append(
             f'Messages on {", ".join(sorted(without_stamp))} have no stamp: the times at which '
             'they were recorded are used, which vary with the network.')
     return Recording(
-        path.name, times, tuple(name for stream in streams.values() for name in stream.names),
+        path.name, times, tuple(owner),
         **fields, payloads=payloads or {}, remarks=tuple(remarks), begin=leading.begin)
-
-
-def _state_topics(reader: Any, path: Path, topics: BagTopics) -> list[str]:
-    """
-    Return the topics with joint states that are read.
-
-    :raises RecordingError: where a topic is not there, or has other messages.
-    """
-    for topic in topics.states:
-        check_topic(reader, path, topic, JOINT_STATE)
-    states = list(topics.states) or topics_of(reader, JOINT_STATE)
-    if not states:
-        there = ', '.join(topics_of(reader)) or 'nothing'
-        raise RecordingError(f'{path} has no topic of type {JOINT_STATE}; it has {there}')
-    return states
 
 
 def _row(where: str, message: Any, joints: tuple[str, ...]) -> np.ndarray:
@@ -155,18 +138,6 @@ def _row(where: str, message: Any, joints: tuple[str, ...]) -> np.ndarray:
         if len(values):
             row[place] = values
     return row if tuple(names) == joints else row[:, [names.index(name) for name in joints]]
-
-
-def _check_owners(path: Path, streams: Collection[_Stream]) -> None:
-    owner: dict[str, _Stream] = {}
-    for stream in streams:
-        for joint in stream.names:
-            if joint in owner:
-                raise RecordingError(
-                    f'recording {path.name!r} has joint {joint!r} in several streams of joint '
-                    f'states: {", ".join(owner[joint].names)}; and {", ".join(stream.names)}. '
-                    'Select one topic')
-            owner[joint] = stream
 
 
 def _at_times(times: np.ndarray, stream: _Stream) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from ros2_rnea.errors import RecordingError
 from ros2_rnea.model.description import Inertial
-from ros2_rnea.offline.identification.bag_recording import BagTopics, read_bag
+from ros2_rnea.offline.identification.bag_recording import read_bag
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
 from rosbags.typesys import get_typestore, Stores  # noqa: E402
@@ -157,7 +157,7 @@ def test_several_publishers_are_merged_and_their_gaps_stay(make_bag, state):
     np.testing.assert_allclose(recording.positions[known, 2], k[known], rtol=0.0, atol=1e-5)
     assert np.isnan(recording.positions[~known, 2]).all()
     assert any('2 publishers are merged' in remark for remark in recording.remarks)
-    one = read_bag(path, BagTopics(states=('/hand/joint_states',)))
+    one = read_bag(path, ['/hand/joint_states'])
     assert one.joints == ('c',)
     assert len(one.times) == 35
 
@@ -167,7 +167,7 @@ def test_the_same_joint_on_two_topics_is_refused(make_bag, state):
                      for k in range(3) for topic in ('/joint_states', '/raw')])
     with pytest.raises(RecordingError, match="joint 'a' in several streams"):
         read_bag(path)
-    assert read_bag(path, BagTopics(('/raw',))).joints == ('a', 'b')
+    assert read_bag(path, ['/raw']).joints == ('a', 'b')
 
 
 def test_without_stamps_the_times_of_reception_are_used(make_bag, state):
@@ -179,7 +179,7 @@ def test_without_stamps_the_times_of_reception_are_used(make_bag, state):
 
 def test_the_times_of_reception_can_be_asked_for(make_bag, state):
     path = make_bag([state(0.1 * k, 'a', [k], [], [k]) for k in range(5)])
-    recording = read_bag(path, BagTopics(received=True))
+    recording = read_bag(path, received=True)
     assert recording.remarks == ()
     np.testing.assert_allclose(recording.times, 0.1 * np.arange(5), rtol=0.0, atol=1e-9)
 
@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_named(make_bag, state):
             match=r'message 1 of .*bag, on /joint_states at 1000.100 s, has 1 positions for 2'):
         read_bag(path)
     with pytest.raises(RecordingError, match='no sensor_msgs/msg/JointState on /joint_state; did'):
-        read_bag(path, BagTopics(('/joint_state',)))
+        read_bag(path, ['/joint_state'])
 
 
 def test_a_joint_that_a_message_names_twice_is_named(make_bag, state):
