@@ -28,8 +28,8 @@ from ros2_rnea.offline.identification.smoothing import (
     AT_REST,
     band,
     derivative,
-    Spectrum,
-    spectrum,
+    Spectra,
+    spectra,
 )
 from ros2_rnea.offline.identification.time_base import Signals
 from scipy.ndimage import minimum_filter1d
@@ -70,16 +70,15 @@ KNOWN_RATIOS = {
 }
 
 
-def spectra_of(raw: Signals) -> dict[str, list[Spectrum]]:
-    """Return the spectra of positions and velocities in the longest piece, by joint."""
+def spectra_of(raw: Signals) -> dict[str, Spectra]:
+    """Return the spectra of positions and velocities in the longest piece."""
     piece = max(raw.pieces, key=lambda piece: piece.stop - piece.start)
-    return {name: [spectrum(column, raw.period, derivatives)
-                   for column in raw.by_name[name][piece].T]
+    return {name: spectra(raw.by_name[name][piece], raw.period, derivatives)
             for name, derivatives in ((POSITIONS, 1), (VELOCITIES, 0)) if name in raw.by_name}
 
 
 def cutoff_of(
-        raw: Signals, spectra: dict[str, list[Spectrum]], given: float | None, steps: list[Step],
+        raw: Signals, found: dict[str, Spectra], given: float | None, steps: list[Step],
         ) -> float:
     """
     Return the cut-off of the low-pass [Hz].
@@ -87,28 +86,29 @@ def cutoff_of(
     :param given: used if there is one.
     :raises RecordingError: where the given one is too high.
     """
-    found, highest = band(list(zip(*spectra.values())), raw.period), 0.5 / raw.period
+    motion, cutoff, noise = band(list(found.values()), raw.period)
+    highest = 0.5 / raw.period
     if given is not None and highest <= given and isfinite(given):
         raise RecordingError(
             f'the cut-off is {given:g} Hz; for recording {raw.name!r}, which has '
             f'{1.0 / raw.period:.4g} samples a second, it needs less than {highest:.4g} Hz, or '
             'infinity for no low-pass')
-    chosen = found.cutoff if given is None else given
+    chosen = cutoff if given is None else given
     text = (f'Motion and efforts, forward and backward, at {chosen:.3g} Hz'
             if isfinite(chosen) else 'None')
-    text += (f'; the motion has nearly all its speed below {found.bandwidth:.2g} Hz.'
-             if found.bandwidth else '; no motion stands out from the noise.')
-    is_noisy = given is None and found.noise > TOO_NOISY
+    text += (f'; the motion has nearly all its speed below {motion:.2g} Hz.'
+             if motion else '; no motion stands out from the noise.')
+    is_noisy = given is None and noise > TOO_NOISY
     if is_noisy:
-        text += (f'  {found.noise:.0%} of the power of an acceleration is noise, which makes '
+        text += (f'  {noise:.0%} of the power of an acceleration is noise, which makes '
                  'inertias too small: record a faster motion.')
     steps.append(Step(
-        'low-pass', text, {'cutoff': chosen, 'bandwidth': found.bandwidth}, is_noisy))
+        'low-pass', text, {'cutoff': chosen, 'bandwidth': motion}, is_noisy))
     return chosen
 
 
 def rates_of(
-        smooth: Signals, spectra: dict[str, list[Spectrum]], wanted: str, cutoff: float,
+        smooth: Signals, found: dict[str, Spectra], wanted: str, cutoff: float,
         steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
     """
     Return velocities and accelerations, shape (n, joints).
@@ -129,10 +129,9 @@ def rates_of(
         return qd, qdd
     names, velocities = smooth.columns[VELOCITIES], smooth.by_name[VELOCITIES]
     highest = min(cutoff, 0.5 / smooth.period)
-    uses = np.array([wanted == VELOCITIES or (
-        wanted == AUTOMATIC
-        and velocity.noise_of(2, highest) < position.noise_of(2, highest))
-        for position, velocity in zip(spectra[POSITIONS], spectra[VELOCITIES])])
+    uses = np.full(len(names), wanted == VELOCITIES)
+    if wanted == AUTOMATIC:
+        uses = found[VELOCITIES].noise_of(2, highest) < found[POSITIONS].noise_of(2, highest)
     for k, name in enumerate(names):
         why, is_unit = _disagreement(velocities[:, k], qd[:, k])
         if why and is_unit and wanted != POSITIONS:
@@ -179,7 +178,7 @@ def _disagreement(velocity: np.ndarray, derivatives: np.ndarray) -> tuple[str, b
 
 
 def moves_of(
-        smooth: Signals, qd: np.ndarray, spectra: dict[str, list[Spectrum]], cutoff: float,
+        smooth: Signals, qd: np.ndarray, found: dict[str, Spectra], cutoff: float,
         steps: list[Step]) -> np.ndarray:
     """
     Return whether each joint moves fast enough, and long enough for the filter, shape (n, joints).
@@ -187,10 +186,10 @@ def moves_of(
     Near to where its direction turns, a joint may stick, which the filter hides.  A joint that
     turns back between two samples was slow in none of them.
     """
-    noise = [one.noise_of(1, min(cutoff, 0.5 / smooth.period)) for one in spectra[POSITIONS]]
+    noise = found[POSITIONS].noise_of(1, min(cutoff, 0.5 / smooth.period))
     limits = np.maximum(
         np.clip(SLOW_SHARE * np.percentile(np.abs(qd), 99.0, axis=0), MIN_SPEED, SLOW_SPEED),
-        FEW_SIGMA * np.array(noise))
+        FEW_SIGMA * noise)
     moves = np.abs(qd) > limits
     reach = 2 * int(ceil(0.5 / (cutoff * smooth.period))) + 1 if isfinite(cutoff) else 1
     for piece in smooth.pieces:

@@ -59,118 +59,102 @@ _SEGMENTS = 8  # into which a signal is divided; fewer, if they would be shorter
 _LONG = 20.0  # [s]
 
 
-class Spectrum(NamedTuple):
+class Spectra(NamedTuple):
     """
-    What the spectrum of a signal says of the motion of a joint.
+    What the spectra of a signal say of the motion of joints.
 
     :ivar frequencies: shape (n,) [Hz].
-    :ivar power: of the velocity at these, as far as it stands out from the noise, shape (n,)
-        [(rad/s)^2 or (m/s)^2].
-    :ivar noise: power spectral density of the noise, at the upper end of the band [unit^2/Hz].
+    :ivar power: of the velocities at these, as far as it stands out from the noise, shape
+        (n, joints) [(rad/s)^2 or (m/s)^2].
+    :ivar noise: power spectral density of the noise, at the upper end of the band, shape (joints,)
+        [unit^2/Hz].
     :ivar derivatives: how many times the signal is differentiated to make a velocity.
     """
 
     frequencies: np.ndarray
     power: np.ndarray
-    noise: float
+    noise: np.ndarray
     derivatives: int
 
-    @property
-    def speed(self) -> float:
-        """Return the root of the mean square of the velocity; 0 at rest [rad/s or m/s]."""
-        speed = float(np.sqrt(self.power.sum()))
-        return speed if speed > AT_REST else 0.0
-
-    def acceleration(self, highest: float) -> float:
-        """Return that of the acceleration, up to a frequency [rad/s^2 or m/s^2]."""
-        rates = 2.0 * np.pi * self.frequencies * (self.frequencies <= highest)
-        return float(np.sqrt(np.sum(self.power * rates**2)))
-
-    def noise_of(self, order: int, cutoff: float) -> float:
+    def noise_of(self, order: int, cutoff: float) -> np.ndarray:
         """
-        Return the standard deviation that the noise has in a low-passed derivative.
+        Return the standard deviation that the noise has in a low-passed derivative, (joints,).
 
         :param order: 1 for the velocity, 2 for the acceleration.
         """
         power = 2 * (self.derivatives + order - 1) + 1
-        return float(np.sqrt(self.noise * (2.0 * np.pi)**(power - 1) * cutoff**power / power))
+        return np.sqrt(self.noise * (2.0 * np.pi)**(power - 1) * cutoff**power / power)
 
 
-def spectrum(signal: np.ndarray, period: float, derivatives: int) -> Spectrum:
+def spectra(signals: np.ndarray, period: float, derivatives: int) -> Spectra:
     """
-    Return what the spectrum of a signal says.
+    Return what the spectra of a signal say.
 
-    :param signal: shape (n,), at one period [s].
-    :param derivatives: how many times it is differentiated to make a velocity.
+    :param signals: shape (n, joints), at one period [s].
+    :param derivatives: how many times it is differentiated to make a velocity: 0 or 1.
     """
-    frequencies, density = _density(signal, period)
-    noise = float(np.median(density[3 * len(density) // 4:]))
-    rates = 2.0 * np.pi * frequencies
-    of_velocity = density if not derivatives else _density(np.gradient(signal, period), period)[1]
-    motion = of_velocity * frequencies[1] * (
-        of_velocity > _ABOVE_NOISE * noise * rates**(2 * derivatives))
-    return Spectrum(frequencies, motion, noise, derivatives)
+    frequencies, density = _density(signals, period)
+    noise = np.median(density[3 * len(density) // 4:], axis=0)
+    limit = _ABOVE_NOISE * noise * (2.0 * np.pi * frequencies[:, None])**(2 * derivatives)
+    if derivatives:
+        density = _density(np.gradient(signals, period, axis=0), period)[1]
+    return Spectra(
+        frequencies, density * frequencies[1] * (density > limit), noise, derivatives)
 
 
-def bandwidth(frequencies: np.ndarray, power: np.ndarray) -> float:
+def bandwidth(frequencies: np.ndarray, power: np.ndarray) -> np.ndarray:
     """
     Return below which frequency nearly all power is, 0 where there is none [Hz].
 
     That of velocities is meant.  Most of the power of accelerations may be vibration that no rigid
     body has.
+
+    :param power: shape (n, ...), of which the result has the last axes.
     """
-    total = np.cumsum(power)
-    return float(frequencies[np.searchsorted(total, _SHARE * total[-1])]) if total[-1] else 0.0
+    total = np.cumsum(power, axis=0)
+    return frequencies[(total < _SHARE * total[-1]).sum(axis=0)]
 
 
-def _density(signal: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return frequencies [Hz] and the power spectral density, of segments."""
-    length = max(len(signal) // _SEGMENTS, min(len(signal), int(_LONG / period)))
+def _density(signals: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return frequencies [Hz] and the power spectral densities, of segments."""
+    length = max(len(signals) // _SEGMENTS, min(len(signals), int(_LONG / period)))
     # This window's side lobes are so low that they are not taken for fast motion.
-    return welch(
-        signal, 1.0 / period, window='blackmanharris', nperseg=length, detrend='constant')
+    return welch(signals, 1.0 / period, window='blackmanharris', nperseg=length,
+                 detrend='constant', axis=0)
 
 
-class Band(NamedTuple):
-    """
-    The band that is kept of a recording.
-
-    :ivar bandwidth: of the motion [Hz]; 0 where nothing stands out from the noise.
-    :ivar cutoff: of the low-pass [Hz].
-    :ivar noise: share of noise in the power of the accelerations of the joint with most.
-    """
-
-    bandwidth: float
-    cutoff: float
-    noise: float
-
-
-def band(signals: Sequence[Sequence[Spectrum]], period: float) -> Band:
+def band(found: Sequence[Spectra], period: float) -> tuple[float, float, float]:
     """
     Return the band of a motion of all joints, each of which counts alike.
 
     Noise only ever widens a band.  Where positions and velocities were recorded, the narrower one
     of both is the motion's.  A joint that is ten times slower than another does not count.
 
-    :param signals: the spectra of each joint: of positions, and of velocities if there are any.
+    :param found: the spectra of positions, and of velocities if there are any.
+    :return: the bandwidth of the motion, 0 where nothing stands out from the noise [Hz]; the
+        cut-off of the low-pass [Hz]; and the share of noise in the power of the accelerations of
+        the joint with most.
     """
-    own = [min(found, key=lambda one: bandwidth(one.frequencies, one.power) or np.inf)
-           for found in signals]
-    fastest = max(one.speed for one in own)
-    joints = [(one, found) for one, found in zip(own, signals) if one.speed > 0.1 * fastest]
-    motion = bandwidth(own[0].frequencies, sum(
-        (one.power / one.speed**2 for one, _ in joints), np.zeros(len(own[0].frequencies))))
+    frequencies = found[0].frequencies
+    widths = np.array([bandwidth(frequencies, one.power) for one in found])
+    own = np.argmin(np.where(widths > 0.0, widths, np.inf), axis=0)
+    power = np.array([one.power for one in found])[own, :, np.arange(len(own))].T
+    speeds = np.sqrt(power.sum(axis=0))
+    moving = (speeds > AT_REST) & (speeds > 0.1 * speeds.max())
+    motion = float(bandwidth(
+        frequencies, (power[:, moving] / speeds[moving]**2).sum(axis=1)))
+    rates = 2.0 * np.pi * frequencies * (frequencies <= motion)
+    accelerations = np.maximum(rates**2 @ power[:, moving], 1e-300)
 
     def noise(cutoff: float) -> float:
-        return max((min(each.noise_of(2, cutoff) for each in found)**2
-                    / max(one.acceleration(motion)**2, 1e-300) for one, found in joints),
-                   default=0.0)
+        least = np.min([one.noise_of(2, cutoff) for one in found], axis=0)[moving]
+        return float(np.max(least**2 / accelerations, initial=0.0))
 
     highest, least = _HIGHEST / period, max(_KEPT * motion, _SLOWEST)
     cutoff = min(max(HEADROOM * motion, _LOWEST), highest)
     while cutoff > least and noise(cutoff) > MAX_NOISE:
         cutoff *= 0.95
-    return Band(motion, cutoff, noise(cutoff))
+    return motion, cutoff, noise(cutoff)
 
 
 def low_passed(signal: np.ndarray, period: float, cutoff: float) -> np.ndarray:
