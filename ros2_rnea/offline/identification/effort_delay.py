@@ -70,7 +70,6 @@ class Delay(NamedTuple):
     An estimated delay.
 
     :ivar seconds: by which the efforts are late; 0 where no delay was found.
-    :ivar gain: by how much the logarithm of the likelihood is larger than without a delay.
     :ivar reason: why ``seconds`` is 0, if it is.
     :ivar friction: by coordinate, the column of Coulomb friction that fits better than that of
         the model, shape (n,).
@@ -78,7 +77,6 @@ class Delay(NamedTuple):
     """
 
     seconds: float
-    gain: float = 0.0
     reason: str = ''
     friction: Mapping[int, np.ndarray] = MappingProxyType({})
     late: frozenset[int] = frozenset()
@@ -180,7 +178,7 @@ def _found(best: float, grid: np.ndarray, gains: np.ndarray) -> Delay:
         reason = f'the best fit is beyond ±{grid[-1]:g} s'
     else:
         reason = ''
-    return Delay(0.0 if reason else best, gain, reason)
+    return Delay(0.0 if reason else best, reason)
 
 
 def _bases(

@@ -200,13 +200,12 @@ def _delay(
     if not isinstance(given, str):
         steps.append(Step('delay', (
             f'The given delay of the efforts ({_late(given)}) is compensated.' if given else
-            'The delay was not estimated, because it was given as 0.'), {'delay': given}))
+            'The delay was not estimated, because it was given as 0.')))
         return Delay(given)
     found = effort_delay(loaded, prepared, coordinates, period, settings.largest_delay)
     steps.append(Step('delay', (
         f'No delay was found: {found.reason}.' if not found.seconds else
-        f'All efforts are {_late(found.seconds)}, which is taken out.'),
-        {'delay': found.seconds, 'likelihood': found.gain}))
+        f'All efforts are {_late(found.seconds)}, which is taken out.')))
     for chosen, how in (
             (found.late, 'slides only after a way where a joint turns back'),
             (found.friction.keys() - found.late, 'turns more sharply than that of the model')):
@@ -253,8 +252,7 @@ def _trimmed(
     steps.append(Step(
         'ends', f'{(before + after) * period:.3g} s of each piece are cut, where the filter '
         f'settles; {ends[-1]} samples are left, in {counted(len(kept), "piece")}, '
-        f'{1.0 / (every * period):.4g} a second.',
-        {'samples': ends[-1], 'rate': 1.0 / (every * period)}))
+        f'{1.0 / (every * period):.4g} a second.'))
     rows = np.concatenate(kept)
     first = recording.times[np.isfinite(recording.times)][0]
     return replace(

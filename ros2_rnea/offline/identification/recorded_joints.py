@@ -63,7 +63,7 @@ def signals_of(
         text += f' Not used, since they follow other joints: {", ".join(mimics)}.'
     if foreign:
         text += f' Not used, since the robot has no such joint: {", ".join(foreign)}.'
-    steps.append(Step('joints', text, {'joints': len(names)}))
+    steps.append(Step('joints', text))
     for name in assumed:
         if name not in robot.joint_names:
             raise RecordingError(

@@ -102,8 +102,7 @@ def cutoff_of(
     if is_noisy:
         text += (f'  {noise:.0%} of the power of an acceleration is noise, which makes '
                  'inertias too small: record a faster motion.')
-    steps.append(Step(
-        'low-pass', text, {'cutoff': chosen, 'bandwidth': motion}, is_noisy))
+    steps.append(Step('low-pass', text, is_noisy))
     return chosen
 
 
@@ -197,10 +196,10 @@ def moves_of(
         moves[piece][1:] &= ~turns
         moves[piece][:-1] &= ~turns
         moves[piece] = minimum_filter1d(moves[piece].astype(np.uint8), reach, axis=0)
-    names, shares = smooth.columns[POSITIONS], moves.mean(axis=0).tolist()
-    each = ', '.join(f'{name} {share:.0%} (faster than {limit:.2g})'
-                     for name, share, limit in zip(names, shares, limits))
+    each = ', '.join(
+        f'{name} {share:.0%} (faster than {limit:.2g})'
+        for name, share, limit in zip(smooth.columns[POSITIONS], moves.mean(axis=0), limits))
     steps.append(Step(
         'standstill', 'Kept for gravity, cut for the direction of friction.  Share of the samples '
-        f'in which a joint moves: {each}.', dict(zip(names, shares))))
+        f'in which a joint moves: {each}.'))
     return moves

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, nan
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -135,13 +134,11 @@ class Step(NamedTuple):
 
     :ivar name: short, and equal for all recordings.
     :ivar text: sentences for the user.
-    :ivar figures: numbers of the step, by name with unit.
     :ivar is_warning: whether the recording may not be what it should be.
     """
 
     name: str
     text: str
-    figures: Mapping[str, float] = MappingProxyType({})
     is_warning: bool = False
 
 

@@ -117,8 +117,7 @@ def on_uniform_base(
     if len(parts) < len(runs):
         text += (f' Cut out: {counted(len(runs) - len(parts), "piece")} of fewer than {STENCIL} '
                  'samples.')
-    steps.append(Step('time base', text, {
-        'samples': sum(lengths), 'rate': 1.0 / period, 'pieces': len(parts)}))
+    steps.append(Step('time base', text))
     ends = np.cumsum([0, *lengths]).tolist()
     return recorded._replace(
         times=np.concatenate([part[0] for part in parts]), period=period,
@@ -140,14 +139,14 @@ def _samples(
     if held > 1:
         steps.append(Step(
             'stamps', f'Each sample is repeated in {held} rows, of which the first is used: the '
-            'state was published faster than it was measured.', {'held': held}))
+            'state was published faster than it was measured.'))
     kept = kept[refreshed]
     times = recorded.times.copy()
     times[kept], shared = _with_own_stamps(times[kept], changes[refreshed])
     if shared:
         steps.append(Step(
             'stamps', f'{counted(shared, "stamp")} of two rows: one of both is taken to be where '
-            'a sample is missing next to them.', {'shared': shared}))
+            'a sample is missing next to them.'))
     return times, kept
 
 
@@ -196,8 +195,7 @@ def _without_gaps(
         cut.append(f'{counted(len(breaks), "gap")} longer than {limit:.3g} s (first from '
                    f'{first:.3f} s to {last:.3f} s)')
     steps.append(Step(
-        'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.',
-        {'not_finite': not_finite, 'not_later': not_later, 'gaps': len(breaks)}))
+        'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.'))
     return np.split(kept, breaks + 1), float(np.mean(distances[distances <= limit]))
 
 
