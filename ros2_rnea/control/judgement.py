@@ -21,7 +21,7 @@ numbers that may be refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
+from math import inf, isinf
 from types import MappingProxyType
 
 import numpy as np
@@ -103,6 +103,24 @@ def effort_of_payloads(
         return np.full_like(rest, inf)
     with_weights = robot.inverse_dynamics(q, rest, rest, f_ext=weights)
     return with_weights - robot.inverse_dynamics(q, rest, rest)
+
+
+def lost_bound(joints: RobotJoints, before: RobotJoints) -> tuple[str, str]:
+    """
+    Return the first controlled joint that has no bound any more where it had one.
+
+    :param before: the joints of the robot that is in use until now.
+    :return: its name, and what it had; empty: no joint has lost any.
+    """
+    bounds = {name: body.limits.bounds for name, body in zip(before.controlled, before.bodies)}
+    for name, body in zip(joints.controlled, joints.bodies):
+        now = body.limits.bounds
+        lower, upper, velocity = bounds.get(name, now)
+        if isinf(now[0]) > isinf(lower) or isinf(now[1]) > isinf(upper):
+            return name, f'the range {lower:g} to {upper:g}'
+        if isinf(now[2]) > isinf(velocity):
+            return name, f'the velocity limit {velocity:g}'
+    return '', ''
 
 
 class Judgement:

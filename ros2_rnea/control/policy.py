@@ -502,17 +502,12 @@ class Policy:
         key = self.robot.tree
         if self._checked_robot is None or self._checked_robot[0] is not key:
             self._checked_robot = key, twin_of(self.robot)
-        factor = self.settings.velocity_limit_factor
+        lower, upper, velocity = np.array([one.limits.bounds for one in bodies]).reshape(-1, 3).T
         count, known = len(bodies), not stages.judgement.unknown_positions()
         sends_all = not self.settings.sent_terms.left_out
         return MotionCheck(
             self.controlled, bool(stages.alone.any()), stages.alone.copy(),
-            np.array([one.limits.lower if one.limits.lower < one.limits.upper else -inf
-                      for one in bodies]),
-            np.array([one.limits.upper if one.limits.lower < one.limits.upper else inf
-                      for one in bodies]),
-            np.array([one.limits.velocity * factor if 0.0 < one.limits.velocity < inf else inf
-                      for one in bodies]),
+            lower, upper, velocity * self.settings.velocity_limit_factor,
             np.where(stages.limits > 0.0, stages.allowed, inf),
             np.where(self.joints.continuous, inf, stages.motion.largest_error),
             self._checked_robot[1] if known and sends_all else None,

@@ -258,6 +258,12 @@ class JointLimits:
             **{name: size if size >= 0.0 else inf for name, size in self.sizes.items()})
 
     @property
+    def bounds(self) -> tuple[float, float, float]:
+        """Return the range and the velocity limit; infinite for an empty range and for 0."""
+        lower, upper = (self.lower, self.upper) if self.lower < self.upper else (-inf, inf)
+        return lower, upper, self.velocity if self.velocity > 0.0 else inf
+
+    @property
     def unusable(self) -> tuple[str, ...]:
         """Return the names of what is given and not usable: of sizes, or ``position``."""
         return (*(() if self.are_positions else ('position',)),

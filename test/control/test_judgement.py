@@ -19,8 +19,9 @@ from random_robots import random_states, random_tree
 from ros2_rnea import Robot
 from ros2_rnea.control.decision import Instant
 from ros2_rnea.control.inputs.joint_states import MeasuredJoints
-from ros2_rnea.control.judgement import effort_of_payloads
+from ros2_rnea.control.judgement import effort_of_payloads, lost_bound
 from ros2_rnea.control.policy import Policy
+from ros2_rnea.control.robot_joints import RobotJoints
 from ros2_rnea.control.settings import Settings, StartFrom
 from ros2_rnea.errors import UnsafeChangeError
 from ros2_rnea.model.description import Inertial, Pose
@@ -74,3 +75,21 @@ def test_of_a_coming_payload_only_what_is_sent_counts(settings, sent):
     policy.check_held(coming={'box': ('tool', Inertial(0.999 * most))})
     with pytest.raises(UnsafeChangeError, match='needs'):
         policy.check_held(coming={'box': ('tool', Inertial(1.001 * most))})
+
+
+@pytest.mark.parametrize('limits, lost', [
+    ('lower="-3" upper="3" velocity="2"', ''),
+    ('lower="-9" upper="2.9" velocity="0.1"', ''),
+    ('lower="3" upper="-3" velocity="2"', 'the range -3 to 3'),
+    ('lower="1" upper="1" velocity="2"', 'the range -3 to 3'),
+    ('lower="-3" velocity="2"', 'the range -3 to 3'),
+    ('lower="-inf" upper="3" velocity="2"', 'the range -3 to 3'),
+    ('lower="-3" upper="3" velocity="-1"', 'the velocity limit 2'),
+    ('lower="-3" upper="3" velocity="0"', 'the velocity limit 2'),
+    ('lower="-3" upper="3" velocity="inf"', 'the velocity limit 2')])
+def test_a_bound_is_lost_where_none_is_left_of_it(limits, lost):
+    before, after = (RobotJoints(AdjustableRobot.of(Robot.from_urdf(urdf)), (), {}) for urdf in (
+        ARM, ARM.replace('lower="-3" upper="3" effort="40.0" velocity="2"',
+                         f'effort="40.0" {limits}')))
+    assert lost_bound(after, before) == ('elbow' if lost else '', lost)
+    assert lost_bound(before, after) == ('', '')

@@ -159,3 +159,22 @@ def test_a_swap_that_has_failed_is_tried_again(arm, monkeypatch):
     arm.describe(IDENTIFIED)
     arm.until(lambda: arm.changes.description == IDENTIFIED and arm.is_settled())
     assert errors == []
+
+
+@pytest.mark.parametrize('limit, had, said', [
+    ('lower="3" upper="-3" effort="40.0" velocity="2"', 'the range -3 to 3',
+     'its lower limit is 3 and its upper one -3, so that no position is between them, and both '
+     'count as none: swap them'),
+    ('lower="-3" upper="3" effort="40.0" velocity="-1"', 'the velocity limit 2',
+     'its velocity limit is -1, which counts as none: write a number above 0')],
+    ids=['swapped', 'negative'])
+def test_no_joint_loses_a_bound_while_efforts_are_sent(arm, limit, had, said):
+    unbounded = IDENTIFIED.replace('lower="-3" upper="3" effort="40.0" velocity="2"', limit)
+    assert unbounded != IDENTIFIED
+    arm.describe(unbounded)
+    assert f"joint 'elbow' has {had}, and would have none: {said}" in arm.told('robot_description')
+    assert 'set enabled to false first' in arm.told('robot_description')
+    assert arm.answer(JOINTS, Q) == pytest.approx(Robot.from_urdf(ARM).gravity(Q))
+    assert arm.call(SetBool, 'enable', data=False).success
+    arm.until(lambda: arm.changes.source.description == unbounded)
+    assert arm.told('robot_description') == ''

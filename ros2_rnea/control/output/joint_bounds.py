@@ -29,7 +29,6 @@ ignored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 import numpy as np
 
@@ -67,11 +66,10 @@ class JointBounds:
     def __init__(
             self, limits: Sequence[JointLimits], margin: float, velocity_factor: float,
             braking_time: float) -> None:
-        described = np.array([(one.lower, one.upper, one.velocity) for one in limits])
-        lower, upper, velocity = described.reshape(-1, 3).T
-        self.lower, self.upper = reduced_ranges(lower, upper, margin)
-        speeds = np.where((velocity > 0.0) & (velocity < inf), velocity * velocity_factor, inf)
-        self._speeds = speeds
+        lower, upper, velocity = np.array([one.bounds for one in limits]).reshape(-1, 3).T
+        margins = np.fmin(margin, 0.5 * (upper - lower))  # at least the middle is left
+        self.lower, self.upper = lower + margins, upper - margins
+        self._speeds = speeds = velocity * velocity_factor
         usual = np.where(np.isinf(speeds), USUAL_SPEED, speeds)
         self._deceleration = DECELERATION * usual / braking_time
         with np.errstate(invalid='ignore'):  # ranges without an end
@@ -131,16 +129,3 @@ class JointBounds:
             (positions - self.lower) / self._band,
             (np.minimum(fastest_down, self._speeds) + velocities) / self._speed_band)
         return np.clip(up, 0.0, 1.0), np.clip(down, 0.0, 1.0)
-
-
-def reduced_ranges(
-        lower: np.ndarray, upper: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return ranges of joints without a margin at both ends; infinite where there is no range.
-
-    :param margin: [rad or m]; where it is more than half of a range, the middle is left.
-    """
-    is_range = lower < upper
-    with np.errstate(invalid='ignore'):  # ranges without an end
-        margins = np.fmin(margin, 0.5 * (upper - lower))
-    return (np.where(is_range, lower + margins, -inf), np.where(is_range, upper - margins, inf))

@@ -45,7 +45,7 @@ from ros2_rnea.node.models.model_building import (
     Payload,
     Source,
 )
-from ros2_rnea.node.models.model_in_use import ModelInUse, take_over, updated
+from ros2_rnea.node.models.model_in_use import check_bounds, ModelInUse, take_over, updated
 from ros2_rnea.node.models.model_summary import log_model_summary, NO_ROBOT
 from ros2_rnea.node.models.other_robots import (
     difference_of_robots,
@@ -762,6 +762,7 @@ class Configuration:
                 return
             replaced: list[object] = [self._in_use]
             if previous is not None:
+                check_bounds(model, policy, previous)
                 take_over(policy, previous, requested.transition)
             if difference:
                 policy.memory.has_driven = False

@@ -25,12 +25,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ros2_rnea.control.judgement import check_settings
+from ros2_rnea.control.judgement import check_settings, FIRST, lost_bound
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.control.settings import Settings
-from ros2_rnea.errors import ArgumentError
+from ros2_rnea.errors import ArgumentError, UnsafeChangeError
 from ros2_rnea.node.models.model_building import Model, ModelParameters
 from ros2_rnea.node.worker.model_worker import Request
+from ros2_rnea.offline.audit import Kind
+
+
+OF_LIMITS = (Kind.UNUSABLE, Kind.NO_POSITION_LIMITS, Kind.LOCKED)
+"""The findings that say why a joint has no range or no velocity limit."""
 
 
 class ModelInUse:
@@ -155,6 +160,25 @@ class ModelInUse:
         except BaseException:
             twin.update(self.applied)
             raise
+
+
+def check_bounds(model: Model, policy: Policy, previous: Policy) -> None:
+    """
+    Check that no joint loses a bound while efforts are sent.
+
+    :param model: of the policy that is to be used, with the findings of its audit.
+    :raises UnsafeChangeError: naming the joint, what it had, and what is wrong with the new one.
+    """
+    if not previous.is_sending:
+        return
+    joint, bound = lost_bound(policy.joints, previous.joints)
+    if joint:
+        found = [finding.text for finding in model.findings if finding.kind in OF_LIMITS
+                 and finding.subject == f'joint {joint!r}']
+        raise UnsafeChangeError(
+            f'joint {joint!r} has {bound}, and would have none: '
+            f'{"; ".join(found) or "write its limits into the description"}. Efforts are being '
+            f'sent: {FIRST}')
 
 
 def take_over(policy: Policy, previous: Policy, transition: float | None) -> None:
