@@ -32,9 +32,9 @@ constexpr char in_use[] =
     "another one is in use: deactivate the controller, and configure it again";
 
 constexpr char other_publisher[] =
-    "parameters of another publisher, such as a node that was started again, are not taken while "
-    "the controller is active: give its node those in use, with their payloads, and it is followed "
-    "again; or deactivate the controller for a second";
+    "parameters of another publisher, such as a node that was started or configured again, are not "
+    "taken while the controller is active: give its node those in use, with their payloads, and it "
+    "is followed again; or deactivate the controller for a second";
 constexpr double rounding = 1e-6;  // of payloads that are given once more in another order
 
 /// Returns whether parameters are those of another list, but for rounding.
@@ -148,7 +148,10 @@ void ModelSource::use(std::shared_ptr<const Model> model) {
 }
 
 void ModelSource::take(const ros2_rnea_interfaces::msg::Model& message) {
-  if (message.file.empty()) return;  // the node has no robot any more: the last one stays
+  if (message.file.empty()) {  // the node has no robot any more, and no payloads: the last stay
+    publisher_ = Publisher{};  // of none: parameters that follow are those of another publisher
+    return;
+  }
   try {
     auto model = std::make_shared<const Model>(message.file);
     if (candidate_.model && candidate_.model->is_like(*model)) {  // of a node that started again

@@ -123,7 +123,7 @@ class ModelSource {
   std::set<uint32_t> checksums_;  // of the messages whose model it is
   std::vector<double> values_;
   std::vector<double> waiting_;  // the newest parameters, which were refused; empty: values_ are
-  std::optional<Publisher> publisher_;  // of the parameters in use
+  std::optional<Publisher> publisher_;  // of the parameters in use; zeros: it has lost its robot
   Given early_;                         // parameters that came before their model
   Given held_back_;
   std::atomic<bool> is_held_back_{false};

@@ -369,6 +369,9 @@ def test_parameters_held_back_are_taken_after_a_deactivation_but_not_by_a_restar
     rig.until(lambda: not is_held_back(told))
     give(third, 1.0)
     rig.until(lambda: is_held(states, tolerance=0.01))
+    models.publish(Model())  # its node has lost its robot, and with it the payloads
+    factors = itertools.cycle((0.6, 0.7))
+    rig.until(lambda: is_held_back(told) or give(third, next(factors)))
 
 
 def test_an_arm_that_needs_more_than_its_limits_is_not_activated(start, tmp_path):
