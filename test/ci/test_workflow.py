@@ -13,6 +13,8 @@
 # limitations under the License.
 """The CI workflow is valid, and what it runs is what people are told to run."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from repository import ROOT
 import yaml
 
 WORKFLOW = ROOT / '.github' / 'workflows' / 'ci.yml'
+FORMS = ROOT / '.github' / 'ISSUE_TEMPLATE'
 BOTH = '--base-paths src src/ros2_rnea/ros2_rnea_interfaces'
 LINES = [
     'rosdep install --from-paths src src/ros2_rnea/ros2_rnea_interfaces --ignore-src',
@@ -49,6 +52,30 @@ def test_citation_fits_its_schema():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize('form', sorted(FORMS.glob('*.yml')), ids=lambda form: form.stem)
+def test_forms_for_issues_fit_their_schema(form):
+    result = run('check-jsonschema', '--builtin-schema', 'vendor.github-issue-forms', str(form))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_a_bug_comes_with_what_repeats_it():
+    form = yaml.safe_load((FORMS / 'bug_report.yml').read_text(encoding='utf-8'))
+    required = {field.get('id') for field in form['body']
+                if field.get('validations', {}).get('required')}
+    assert required == {'what', 'urdf', 'versions'}
+    assert 'states' in {field.get('id') for field in form['body']}
+
+
+def test_the_container_is_set_up_for_the_two_commands():
+    container = json.loads(
+        (ROOT / '.devcontainer' / 'devcontainer.json').read_text(encoding='utf-8'))
+    command = container['postCreateCommand']
+    assert command in commands('hosts')  # a set-up that CI makes
+    python = container['image'].split(':')[1].split('-')[0]
+    job = yaml.safe_load(WORKFLOW.read_text(encoding='utf-8'))['jobs']['python']
+    assert python in job['strategy']['matrix']['python']
+
+
 def test_workflow_is_safe():
     result = run('zizmor', '--offline', '--no-progress', str(WORKFLOW))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -66,6 +93,21 @@ def test_colcon_lines_are_the_same_everywhere(line: str, place: str):
     is_workflow = place == 'workflow'
     text = commands('colcon') if is_workflow else (ROOT / place).read_text(encoding='utf-8')
     assert line in text
+
+
+def test_rosdep_resolves_the_keys_of_every_package_in_every_distribution():
+    """rosdep install ends with an error where a key has no rule; -r would go on without it."""
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding='utf-8'))['jobs']
+    distributions = {job: set(jobs[job]['strategy']['matrix']['distribution'])
+                     for job in ('colcon', 'ros2_control')}
+    said = (ROOT / 'README.md').read_text(encoding='utf-8').split('Written for ')[1].split(';')[0]
+    assert distributions['colcon'] == set(re.sub(r',|\band\b', ' ', said).lower().split())
+    assert distributions['colcon'] - distributions['ros2_control'] == {'humble'}
+    resolved = {job: [line.split() for line in commands(job).splitlines()
+                      if line.startswith('rosdep install ')] for job in distributions}
+    assert not any('-r' in words for words in sum(resolved.values(), []))
+    assert {'src', 'src/ros2_rnea/ros2_rnea_interfaces'} <= {*sum(resolved['colcon'], [])}
+    assert 'src/ros2_rnea/ros2_rnea_controller' in sum(resolved['ros2_control'], [])
 
 
 def test_the_real_controllers_are_demanded_where_they_are_installed():
