@@ -21,7 +21,7 @@ numbers that may be refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, isinf
+from math import inf
 from types import MappingProxyType
 
 import numpy as np
@@ -109,17 +109,17 @@ def lost_bound(joints: RobotJoints, before: RobotJoints) -> tuple[str, str]:
     """
     Return the first controlled joint that has no bound any more where it had one.
 
+    This is part of a swap, which calls few functions.
+
     :param before: the joints of the robot that is in use until now.
-    :return: its name, and what it had; empty: no joint has lost any.
+    :return: its name, and what it had; empty: no joint has lost any, or others are controlled.
     """
-    bounds = {name: body.limits.bounds for name, body in zip(before.controlled, before.bodies)}
-    for name, body in zip(joints.controlled, joints.bodies):
-        now = body.limits.bounds
-        lower, upper, velocity = bounds.get(name, now)
-        if isinf(now[0]) > isinf(lower) or isinf(now[1]) > isinf(upper):
-            return name, f'the range {lower:g} to {upper:g}'
-        if isinf(now[2]) > isinf(velocity):
-            return name, f'the velocity limit {velocity:g}'
+    if joints.controlled != before.controlled:
+        return '', ''
+    for joint, which in np.argwhere(np.isinf(joints.bounds) > np.isinf(before.bounds)).tolist():
+        lower, upper, velocity = before.bounds[joint].tolist()
+        return joints.controlled[joint], (
+            f'the range {lower:g} to {upper:g}' if which < 2 else f'the velocity limit {velocity:g}')
     return '', ''
 
 

@@ -502,7 +502,7 @@ class Policy:
         key = self.robot.tree
         if self._checked_robot is None or self._checked_robot[0] is not key:
             self._checked_robot = key, twin_of(self.robot)
-        lower, upper, velocity = np.array([one.limits.bounds for one in bodies]).reshape(-1, 3).T
+        lower, upper, velocity = self.joints.bounds.T
         count, known = len(bodies), not stages.judgement.unknown_positions()
         sends_all = not self.settings.sent_terms.left_out
         return MotionCheck(

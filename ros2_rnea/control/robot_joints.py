@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ros2_rnea.control.inputs.plausibility import PlausibleMotion
 from ros2_rnea.control.law.friction_check import FrictionShares
 from ros2_rnea.control.law.motion_buffers import MotionBuffers
@@ -55,6 +57,7 @@ class RobotJoints:
     :ivar measured: all joints whose state is of use: these, and those that follow others.
     :ivar bodies: those that the controlled joints move.
     :ivar kinds: of the controlled joints.
+    :ivar bounds: their ranges and velocity limits, shape (joints, 3) [rad or m, and per s].
     :ivar continuous: true for controlled joints that turn without end.
     :ivar turns: true for controlled joints whose position is an angle.
     :ivar index_map: the indices of all these joints in q and q̇.
@@ -75,6 +78,7 @@ class RobotJoints:
         self.measured = (*self.controlled, *self.others, *robot.tree.mimics)
         self.bodies = [joint_body(robot, name) for name in self.controlled]
         self.kinds = [JointKind(body.type, (*body.axis,)) for body in self.bodies]
+        self.bounds = np.array([body.limits.bounds for body in self.bodies]).reshape(-1, 3)
         self.continuous = [body.type.wraps for body in self.bodies]
         self.turns = [body.type.turns_about_axis for body in self.bodies]
         self.index_map = JointIndexMap(

@@ -74,8 +74,8 @@ class Stages:
         self.allowed = share_of(self.limits, settings.effort_limit_factor)
         self.alone = np.array([name not in settings.held_by_others for name in controlled])
         bounds = JointBounds(
-            [body.limits for body in joints.bodies], settings.position_limit_margin,
-            settings.velocity_limit_factor, settings.braking_time)
+            joints.bounds, settings.position_limit_margin, settings.velocity_limit_factor,
+            settings.braking_time)
         self.output = Output(self.allowed, settings, bounds, self.alone)
         self.law = Law(joints, settings, self.alone, self.allowed, bounds)
         self.command_scale = np.array([

@@ -68,7 +68,7 @@ def test_no_state_or_trajectory_reaches_the_joint_bounds(name):
 
     def are_reached(joints, positions, velocities):
         bounds = JointBounds(
-            [joint_body(model, joint).limits for joint in joints],
+            np.array([joint_body(model, joint).limits.bounds for joint in joints]),
             margin=0.001, velocity_factor=0.9, braking_time=0.1)
         state, pushes = (np.array(positions), np.array(velocities)), np.ones(len(joints))
         return any((bounds.restrained(push, 0.0 * push, *state) != push).any()

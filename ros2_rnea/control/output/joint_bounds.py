@@ -28,12 +28,9 @@ ignored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ros2_rnea.control.arrays import any_set
-from ros2_rnea.model.description import JointLimits
 
 POSITION_BAND = 0.02
 """Width of the band inside the end of a range [rad or m]; at most a hundredth of the range."""
@@ -55,7 +52,7 @@ class JointBounds:
     """
     The bounds of some joints.
 
-    :param limits: of each joint.
+    :param described: ranges and velocity limits, shape (joints, 3), as ``RobotJoints.bounds``.
     :param margin: distance from the end of its range at which a joint is at the bound [rad or m].
     :param velocity_factor: share of the velocity limits that may be reached.
     :param braking_time: time constant of braking [s].
@@ -64,9 +61,9 @@ class JointBounds:
     """
 
     def __init__(
-            self, limits: Sequence[JointLimits], margin: float, velocity_factor: float,
+            self, described: np.ndarray, margin: float, velocity_factor: float,
             braking_time: float) -> None:
-        lower, upper, velocity = np.array([one.bounds for one in limits]).reshape(-1, 3).T
+        lower, upper, velocity = described.T
         margins = np.fmin(margin, 0.5 * (upper - lower))  # at least the middle is left
         self.lower, self.upper = lower + margins, upper - margins
         self._speeds = speeds = velocity * velocity_factor

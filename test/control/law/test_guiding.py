@@ -57,8 +57,9 @@ def at(seconds):
 def guided(robot=ROUGH, **settings):
     """Return the aids of both joints for the settings."""
     chosen = Settings(mode=Mode.GRAVITY_COMPENSATION, **settings)
-    limits = [robot.tree.bodies[robot.tree.joints[name]].limits for name in JOINTS]
-    bounds = JointBounds(limits, chosen.position_limit_margin, 1.0, 0.1)
+    described = np.array(
+        [robot.tree.bodies[robot.tree.joints[name]].limits.bounds for name in JOINTS])
+    bounds = JointBounds(described, chosen.position_limit_margin, 1.0, 0.1)
     return Guiding(robot, JOINTS, np.array([1, 0]), bounds.lower, bounds.upper, chosen)
 
 

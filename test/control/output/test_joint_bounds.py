@@ -33,7 +33,7 @@ FASTEST = DECELERATION * 3.0 / BRAKING_TIME
 
 def left(effort, position, velocity, limits=LIMITS, margin=0.0, factor=1.0):
     """Return what is left of an effort, next to a joint at rest within its limits."""
-    bounds = JointBounds([limits, LIMITS], margin, factor, BRAKING_TIME)
+    bounds = JointBounds(np.array([limits.bounds, LIMITS.bounds]), margin, factor, BRAKING_TIME)
     measured = np.array([[position, 0.0], [velocity, 0.0]])
     rest = bounds.restrained(
         np.array([effort, 77.0]), np.array([HOLDING, 0.0]), *measured)
@@ -89,7 +89,7 @@ def test_the_effort_goes_to_that_which_holds_over_a_band(end, sign):
 def test_the_effort_is_continuous_in_position_and_velocity():
     places = np.linspace(1.9, 2.01, 12)
     speeds = np.linspace(-3.5, 3.5, 15)
-    bounds = JointBounds([LIMITS], 0.0, 1.0, BRAKING_TIME)
+    bounds = JointBounds(np.array([LIMITS.bounds]), 0.0, 1.0, BRAKING_TIME)
 
     def at(q, qd):
         return bounds.restrained(
@@ -104,7 +104,7 @@ def test_the_effort_is_continuous_in_position_and_velocity():
 
 @pytest.mark.parametrize('distance', [0.01, 0.1, 0.25])
 def test_a_joint_is_no_faster_than_can_be_stopped(distance):
-    bounds = JointBounds([LIMITS], 0.0, 1.0, BRAKING_TIME)
+    bounds = JointBounds(np.array([LIMITS.bounds]), 0.0, 1.0, BRAKING_TIME)
     fastest = sqrt(2.0 * FASTEST * distance)
     for end, sign in ((2.0, 1.0), (-1.0, -1.0)):
         position = np.array([end - sign * distance])
@@ -117,7 +117,7 @@ def test_a_joint_is_no_faster_than_can_be_stopped(distance):
 
 def test_with_that_deceleration_a_joint_stops_at_the_end():
     q, qd, step = 1.0, 2.9, 1e-4
-    bounds = JointBounds([LIMITS], 0.0, 1.0, BRAKING_TIME)
+    bounds = JointBounds(np.array([LIMITS.bounds]), 0.0, 1.0, BRAKING_TIME)
     for _ in range(30000):
         if bounds.excess(np.array([q]), np.array([qd]))[0] > 0.0:
             qd -= 1.01 * FASTEST * step
@@ -156,18 +156,20 @@ def test_a_low_velocity_limit_is_one_too(limit):
 @pytest.mark.parametrize('place', [1e6, -1e6])
 def test_what_is_no_bound_does_not_count(limits, effort, place):
     assert left(effort, place, place, limits) == effort
-    bounds = JointBounds([limits], 0.0, 1.0, BRAKING_TIME)
+    bounds = JointBounds(np.array([limits.bounds]), 0.0, 1.0, BRAKING_TIME)
     assert not bounds.may_matter(np.array([place]), np.array([place]))
     assert bounds.excess(np.array([place]), np.array([place])).tolist() == [0.0]
 
 
 def test_a_joint_that_nobody_has_measured_is_at_no_bound():
-    bounds = JointBounds([LIMITS], 0.0, 1.0, BRAKING_TIME)
+    bounds = JointBounds(np.array([LIMITS.bounds]), 0.0, 1.0, BRAKING_TIME)
     assert not bounds.may_matter(np.array([nan]), np.array([0.0]))
 
 
 def test_a_range_without_a_margin_and_what_is_no_range():
-    one = [LIMITS, JointLimits(lower=1.0, upper=1.0), JointLimits(lower=0.0, upper=0.1)]
-    bounds = JointBounds([*one, JointLimits(lower=-inf, upper=2.0)], 0.1, 1.0, BRAKING_TIME)
+    described = np.array([one.bounds for one in (
+        LIMITS, JointLimits(lower=1.0, upper=1.0), JointLimits(lower=0.0, upper=0.1),
+        JointLimits(lower=-inf, upper=2.0))])
+    bounds = JointBounds(described, 0.1, 1.0, BRAKING_TIME)
     assert bounds.lower.tolist() == [-0.9, -inf, 0.05, -inf]
     assert bounds.upper.tolist() == [1.9, inf, 0.05, 1.9]

@@ -22,7 +22,6 @@ from ros2_rnea.control.output.joint_bounds import JointBounds
 from ros2_rnea.control.output.output import Needed, Output, RESTRAINED_FOR, SentMemory
 from ros2_rnea.control.output.saturation import LARGEST_EFFORT
 from ros2_rnea.control.settings import BeyondLimits, Settings
-from ros2_rnea.model.description import JointLimits
 
 JOINTS = ('shoulder', 'elbow')
 LIMITS = np.array([100.0, 40.0])
@@ -37,7 +36,7 @@ class Sender:
     def __init__(self, limits=LIMITS, alone=HELD, memory=None, **settings):
         self.out = Output(
             np.array(limits), Settings(**{'effort_rate_limit': inf, **settings}), JointBounds(
-                [JointLimits(lower=-3.0, upper=3.0, velocity=2.0)] * 2, 0.0, 1.0, 0.1), alone)
+                np.array([(-3.0, 3.0, 2.0)] * 2), 0.0, 1.0, 0.1), alone)
         self.sent = memory or SentMemory.of(JOINTS)
         self.hand_over = HandOverMemory(ZERO)
         self.time = 10.0
