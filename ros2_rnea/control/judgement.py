@@ -118,8 +118,9 @@ def lost_bound(joints: RobotJoints, before: RobotJoints) -> tuple[str, str]:
         return '', ''
     for joint, which in np.argwhere(np.isinf(joints.bounds) > np.isinf(before.bounds)).tolist():
         lower, upper, velocity = before.bounds[joint].tolist()
-        return joints.controlled[joint], (
-            f'the range {lower:g} to {upper:g}' if which < 2 else f'the velocity limit {velocity:g}')
+        if which < 2:
+            return joints.controlled[joint], f'the range {lower:g} to {upper:g}'
+        return joints.controlled[joint], f'the velocity limit {velocity:g}'
     return '', ''
 
 
