@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = _report(options)
     if not options.dry_run:
         write_report([report], options.out, options.format)
-    if options.json is not None:
+    if options.json is not None and (options.json == STANDARD_OUTPUT or not options.dry_run):
         write_json(as_json([report]), options.json)
     if options.json != STANDARD_OUTPUT:
         console = PrintableConsole(highlight=False)
