@@ -117,9 +117,9 @@ def check_payload(name: str, inertial: Inertial) -> None:
     link = LinkDescription(f'payload {name}', inertial)
     try:
         check_link(link)
-    except (TypeError, OverflowError) as error:
+    except OverflowError as error:
         raise ArgumentError(
-            f'payload {name!r} is {inertial}; it needs real numbers: {error}') from error
+            f'payload {name!r} is {inertial}; it needs smaller numbers: {error}') from error
     ixx, _, _, iyy, _, izz = inertial.inertia
     if inertial.mass == 0.0:
         for what, moment in (('ixx', ixx), ('iyy', iyy), ('izz', izz)):

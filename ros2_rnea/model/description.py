@@ -148,8 +148,8 @@ class Inertial:
     :param origin: of the inertial frame, for axes that are not those of the link.
     :param inertia: the six numbers, or a symmetric matrix, shape (3, 3).
     :param com: the centre of mass from the link's origin, shape (3,) [m], in place of ``origin``.
-    :raises ArgumentError: where the matrix is not symmetric, a number is missing, or com and
-        origin are given.
+    :raises ArgumentError: where the matrix is not symmetric, a number is missing or not real, or
+        com and origin are given.
     """
 
     mass: float
@@ -166,8 +166,15 @@ class Inertial:
         if com is not None and origin != Pose():
             raise ArgumentError(
                 f'the centre of mass is given by com, {com!r}, and by origin, {origin}; give one')
+        if not isinstance(origin, Pose):
+            raise ArgumentError(
+                f'the origin is {origin!r}; it needs a Pose; com may be three numbers')
+        placed = origin if com is None else Pose(_three(com))
         object.__setattr__(self, 'mass', mass)
-        object.__setattr__(self, 'origin', origin if com is None else Pose(_three(com)))
+        object.__setattr__(self, 'origin', placed)
+        _real('mass', [mass])
+        _real('centre of mass', placed.xyz)
+        _real('rotation of the origin', placed.rpy)
         object.__setattr__(self, 'inertia', _six(inertia))
 
     @property
@@ -177,21 +184,30 @@ class Inertial:
 
 
 def _three(com: Sequence[float]) -> Triple:
-    if len(com) != 3:
-        raise ArgumentError(f'com is {com!r}; it needs three numbers [m]')
-    x, y, z = com
+    try:
+        x, y, z = com
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f'com is {com!r}; it needs three numbers [m]') from error
     return x, y, z
+
+
+def _real(what: str, numbers: Sequence[float]) -> Sequence[float]:
+    for number in numbers:
+        if not isinstance(number, Real):
+            raise ArgumentError(f'the {what} has {number!r}; it needs real numbers')
+    return numbers
 
 
 def _six(inertia: Any) -> Six:
     """Return the numbers of an inertia that may be a matrix."""
-    if not hasattr(inertia, '__len__'):
-        return inertia  # refused where it is used, with the name of the link
-    if len(inertia) == 6:
-        ixx, ixy, ixz, iyy, iyz, izz = inertia
-        return ixx, ixy, ixz, iyy, iyz, izz
     try:
-        (ixx, ixy, ixz), (iyx, iyy, iyz), (izx, izy, izz) = inertia
+        if len(inertia) == 6:
+            ixx, ixy, ixz, iyy, iyz, izz = _real('inertia', inertia)
+            return ixx, ixy, ixz, iyy, iyz, izz
+        (ixx, ixy, ixz), (iyx, iyy, iyz), (izx, izy, izz) = (
+            _real('inertia', row) for row in inertia)
+    except ArgumentError:
+        raise
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f'the inertia is {inertia!r}; it needs ixx, ixy, ixz, iyy, iyz, izz, or a matrix of '
