@@ -13,10 +13,15 @@
 # limitations under the License.
 """The picture of the efforts and errors over time."""
 
+from dataclasses import replace
+
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 import numpy as np
 import pytest
 
+from ros2_rnea.tools.demo import timeline
+from ros2_rnea.tools.demo.figures import Section
 from ros2_rnea.tools.demo.timeline import arrange, draw_timeline, with_gaps
 
 
@@ -50,6 +55,23 @@ def test_the_joint_of_largest_effort_is_drawn_alone(make_results, make_episode, 
     path = tmp_path / 'timeline.svg'
     draw_timeline(make_results(phases=(), episodes={'stop': make_episode(step=-9.0)}), path)
     assert '<!-- joint4 [Nm] -->' in path.read_text()
+
+
+def test_titles_of_scenes_do_not_touch_however_long_the_scenes_are(
+        make_results, make_episode, tmp_path, monkeypatch):
+    titles = ('push of 25 N', '2 kg picked up', 'mount tilted by 30°', 'driver dies', 'node dies',
+              'goal aborted', 'disabled')
+    figures = []
+    monkeypatch.setattr(timeline, 'save', lambda figure, *_: figures.append(figure))
+    for lengths in ((7, 10, 10, 24, 19, 4, 5), (7, 100, 10, 9, 6, 1, 1)):
+        episodes = {
+            title: replace(make_episode(title=title), sections=(Section('before', 0.0, length),))
+            for title, length in zip(titles, lengths)}
+        draw_timeline(make_results(phases=(), episodes=episodes), tmp_path / 'timeline.png')
+        boxes = [text.get_window_extent() for title in titles
+                 for text in figures[-1].findobj(Text) if text.get_text() == title]
+        assert all(one.x1 < other.x0 for one, other in zip(boxes, boxes[1:]))
+        assert boxes[-1].x1 < figures[-1].bbox.x1
 
 
 @pytest.mark.parametrize('names, lengths', [

@@ -34,8 +34,11 @@ from ros2_rnea.tools.demo.picture import degree_scale, FINE, STYLE, UNJUDGED
 SILENCE = 0.05
 """A longer pause between two efforts is drawn as one [s]."""
 
-NARROWEST = 7.0
-"""A shorter episode is drawn as wide as one of this duration [s], to fit its title."""
+LONG = 12.0
+"""An episode of at least this duration has half as many numbers at its axis [s]."""
+
+LETTER = 0.0074
+"""Width of a letter of a title as a share of all episodes together."""
 
 SMALLEST = 3e-4
 """Error that is still drawn, as a share of the largest."""
@@ -67,7 +70,7 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
             hspace=0.03, wspace=0.01, w_pad=0.02))
         axes = figure.subplots(
             3, len(episodes), sharex='col', sharey='row', squeeze=False,
-            width_ratios=[max(_duration(episode), NARROWEST) for episode in episodes],
+            width_ratios=widths(episodes),
             height_ratios=(1.5, 1.2, 1.2))
         title = 'Efforts and errors at disturbances' if judged else UNJUDGED
         figure.suptitle(title, x=0.012, ha='left', fontsize=12,
@@ -84,7 +87,8 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
             _draw_error(column[2], episode)
             column[0].set_title(episode.title, pad=25)
             column[2].set_xlim(0.0, _duration(episode))
-            column[2].xaxis.set_major_locator(MultipleLocator(2.0))
+            column[2].xaxis.set_major_locator(
+                MultipleLocator(2.0 if _duration(episode) < LONG else 4.0))
         first = axes[:, 0]
         first[0].set_ylabel(f'{name} [Nm]')
         first[1].set_ylabel('sent to all joints [Nm]')
@@ -98,6 +102,18 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
         for plot, texts in zip(axes[0], titles):
             arrange(texts, plot)
         save(figure, path, FINE)
+
+
+def widths(episodes: Sequence[Episode]) -> np.ndarray:
+    """Return the shares of the width: by duration, but as much as the title of each needs."""
+    durations = np.array([_duration(episode) for episode in episodes])
+    needed = LETTER * np.array([len(episode.title) + 1 for episode in episodes])
+    shares, is_short = durations / durations.sum(), np.zeros(len(episodes), bool)
+    while (shares < needed).any() and not is_short.all():
+        is_short |= shares < needed
+        left = 1.0 - needed[is_short].sum()
+        shares = np.where(is_short, needed, left * durations / durations[~is_short].sum())
+    return shares
 
 
 def _heaviest(episodes: list[Episode]) -> int:
