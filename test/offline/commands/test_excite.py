@@ -29,6 +29,9 @@ collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
 mesh_files = pytest.importorskip('ros2_rnea.offline.commands.excite.mesh_files')
 pytest.importorskip('matplotlib')
 
+from matplotlib.legend import Legend  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+from ros2_rnea.offline.commands.excite import picture  # noqa: E402
 from ros2_rnea.offline.commands.excite.hands import hand_joints  # noqa: E402, I100
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory  # noqa: E402
 
@@ -101,6 +104,19 @@ def test_the_file_comes_back_through_the_reader_of_fill_efforts(excite):
         assert one['effort'] == pytest.approx(tau[i], rel=1e-3)
     assert figures['seed'] == 1
     assert figures['errors_smaller_than_random_by'] > 1.0
+
+
+def test_the_legend_of_the_picture_touches_no_title(excite, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(picture, 'save', lambda figure, *_: drawn.append(figure))
+    excite()
+    figure, = drawn
+    figure.draw_without_rendering()
+    legend, = figure.findobj(Legend)
+    titles = [text for text in figure.findobj(Text) if '[' in text.get_text()]
+    assert len(titles) == 4  # of two columns, and of their axes of time
+    assert not any(legend.get_window_extent().overlaps(title.get_window_extent())
+                   for title in titles)
 
 
 def test_without_geometry_it_is_said_that_collisions_are_not_checked(excite):

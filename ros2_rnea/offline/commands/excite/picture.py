@@ -48,7 +48,7 @@ def draw(plan: Plan, path: Path) -> None:
             _draw_position(left, plan, index, times, motion[0, :, index])
             _draw_shares(right, plan, index, times, motion[1, :, index], efforts[:, index])
         axes[0, 0].set_title('position [rad or m]; orange: limit, dashed: with margin')
-        axes[0, 1].set_title('share of the limit [%]; dashed: with margin')
+        axes[0, 1].set_title('share of the limit [%]')
         axes[0, 1].legend(loc='lower right', bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=7)
         for last in axes[-1]:
             last.set_xlabel('time [s]')
