@@ -191,7 +191,7 @@ def _three(com: Sequence[float]) -> Triple:
     return x, y, z
 
 
-def _real(what: str, numbers: Sequence[float]) -> Sequence[float]:
+def _real(what: str, numbers: Any) -> Any:
     for number in numbers:
         if not isinstance(number, Real):
             raise ArgumentError(f'the {what} has {number!r}; it needs real numbers')

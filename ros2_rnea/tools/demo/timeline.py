@@ -104,7 +104,7 @@ def draw_timeline(results: Results, path: Path, judged: bool = True) -> None:
         save(figure, path, FINE)
 
 
-def widths(episodes: Sequence[Episode]) -> np.ndarray:
+def widths(episodes: Sequence[Episode]) -> list[float]:
     """Return the shares of the width: by duration, but as much as the title of each needs."""
     durations = np.array([_duration(episode) for episode in episodes])
     needed = LETTER * np.array([len(episode.title) + 1 for episode in episodes])
@@ -113,7 +113,7 @@ def widths(episodes: Sequence[Episode]) -> np.ndarray:
         is_short |= shares < needed
         left = 1.0 - needed[is_short].sum()
         shares = np.where(is_short, needed, left * durations / durations[~is_short].sum())
-    return shares
+    return list(map(float, shares))
 
 
 def _heaviest(episodes: list[Episode]) -> int:
