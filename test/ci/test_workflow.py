@@ -96,7 +96,7 @@ def test_colcon_lines_are_the_same_everywhere(line: str, place: str):
 
 
 def test_rosdep_resolves_the_keys_of_every_package_in_every_distribution():
-    """rosdep install ends with an error where a key has no rule; -r would go on without it."""
+    """An install ends with an error where a key has no rule; -r would go on without it."""
     jobs = yaml.safe_load(WORKFLOW.read_text(encoding='utf-8'))['jobs']
     distributions = {job: set(jobs[job]['strategy']['matrix']['distribution'])
                      for job in ('colcon', 'ros2_control')}

@@ -29,7 +29,7 @@ collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
 mesh_files = pytest.importorskip('ros2_rnea.offline.commands.excite.mesh_files')
 pytest.importorskip('matplotlib')
 
-from matplotlib.legend import Legend  # noqa: E402
+from matplotlib.legend import Legend  # noqa: E402, I100
 from matplotlib.text import Text  # noqa: E402
 from ros2_rnea.offline.commands.excite import picture  # noqa: E402
 from ros2_rnea.offline.commands.excite.hands import hand_joints  # noqa: E402, I100
