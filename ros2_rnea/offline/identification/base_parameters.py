@@ -60,7 +60,8 @@ def base_parameters(
     :param chosen: which unknowns the fit could change, shape (unknowns,).
     :param hessian: of half the weighted sum of squares, shape (unknowns, unknowns).
     :param gradient: of half the weighted sum of squares, at the center.
-    :param slopes: how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
+    :param slopes: how far noise, and parts of the data, pull the unknowns, shapes (parts,
+        unknowns).
     :param center: the numbers of the model before, with bodies that are consistent.
     :param scales: a large change of each unknown.
     """
@@ -70,9 +71,8 @@ def base_parameters(
     inner, factor = _factored(hessian, taken)
     changes = -inner * cho_solve(factor, inner * gradient[taken])
     errors = inner * np.sqrt(np.max([
-        np.diag(cho_solve(factor, np.eye(len(taken)))),
-        *(np.square(cho_solve(factor, inner[:, None] * one[:, taken].T)).sum(axis=1)
-          for one in slopes)], axis=0))
+        np.square(cho_solve(factor, inner[:, None] * one[:, taken].T)).sum(axis=1)
+        for one in slopes], axis=0))
     urdf = np.array([unknown.urdf_value for unknown in unknowns])
     result = []
     for row in np.argsort(taken):

@@ -48,9 +48,9 @@ from ros2_rnea.offline.identification.reduced_equations import least_squares
 from ros2_rnea.offline.identification.results import Identification, Parameter
 from ros2_rnea.offline.identification.solver import (
     best_knees,
-    data_covariance,
     first_noise,
     fitted,
+    inverse_of_seen,
     least_variance,
     natural_scales,
     Prior,
@@ -62,6 +62,7 @@ from ros2_rnea.offline.identification.solver import (
 from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS, time_blocks, TimeBlocks
 from ros2_rnea.offline.identification.unknowns import coordinate_names, Design, GAIN, Unknowns
 from ros2_rnea.robots.robot import Robot
+from scipy.linalg import eigh
 
 MAX_APART = 100
 """Of more recordings, none is compared with a fit of itself alone."""
@@ -128,19 +129,24 @@ def identify(
     if any(one.quantity == 'stribeck' for one in design.unknowns):
         found = left()
         with one_thread():
-            fit.take_noise(found)
-            fit.choose()
+            fit.choose(found)
     found = left()
     with one_thread():
-        fit.take_noise(found)
-        result = fit.result(unseen)
+        result = fit.result(found, unseen)
         return replace(result, apart=np.array([
             _apart_from_alone(own, residual_of(design, fit.x), one)
             for own, one in zip(each, recordings)])) if several and not result.gains else result
 
 
 class _Fit:
-    """A fit while its weights and its choice of unknowns are found."""
+    """
+    A fit while its weights and its choice of unknowns are found.
+
+    The weight of a coordinate is one over the variance of its residual.  How long its residual is
+    correlated decides the standard errors, and not the weight: a residual that is long correlated
+    is rather something that the model lacks than noise, and a coordinate with little weight would
+    lack even more.
+    """
 
     def __init__(self, design: Design, seen: Information, blocks: TimeBlocks) -> None:
         self.design = design
@@ -150,58 +156,47 @@ class _Fit:
         self.x = self.prior.center.copy()
         self.chosen = np.array([one.quantity != 'stribeck' for one in design.unknowns])
         self.variance = first_noise(design, seen, self.chosen)
-        self.correlation = np.ones(len(seen.rows))  # how many samples count as one
-        self.scores: tuple[np.ndarray, ...] = ()  # by block of time
         self.parameters_of_coordinate = np.zeros(len(seen.rows))
         self._fit()
-
-    @property
-    def independent(self) -> np.ndarray:
-        """Return how many independent samples each coordinate has, shape (nv,)."""
-        return self.seen.rows / self.correlation
 
     @property
     def precision(self) -> np.ndarray:
         """Return the weight of each coordinate, shape (nv,)."""
         rows = np.maximum(self.seen.rows, 1)
         left = np.maximum(1.0 - self.parameters_of_coordinate / rows, 0.1)
-        return left / (self.variance * self.correlation)
+        return left / self.variance
 
-    def take_noise(self, found: Residuals) -> None:
-        """Weight the coordinates by the correlation times of their residuals, and fit again."""
-        self.correlation = found.correlation
-        self.scores = found.scores
-        self._fit()
-
-    def choose(self) -> None:
+    def choose(self, found: Residuals) -> None:
         """Let joints have breakaway friction where the data shows it, and fit again."""
-        self.chosen = best_knees(self.design, self.seen, self.independent, self.chosen)
+        self.chosen = best_knees(
+            self.design, self.seen, self.seen.rows / found.correlation, self.chosen)
         self._fit()
 
-    def covariance(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return what the data alone leaves open, and the natural scale of each unknown."""
-        _, hessian = quadratic(self.design, self.seen, self.precision, self.x)
-        hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
-        scales = natural_scales(self.prior, self.x)
-        return data_covariance(hessian, scales), scales
+    def hessian(self, weights: np.ndarray) -> np.ndarray:
+        """Return that of half the weighted sum of squares, of what the fit could change."""
+        _, hessian = quadratic(self.design, self.seen, weights, self.x)
+        return np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
 
-    def slopes_apart(self) -> tuple[np.ndarray, ...]:
+    def slopes_apart(self, found: Residuals) -> tuple[np.ndarray, ...]:
         """
-        Return how far parts of the data pull the unknowns apart, shapes (parts, unknowns).
+        Return how far noise, and parts of the data, pull the unknowns, shapes (parts, unknowns).
 
-        The sum of squares over the parts is the covariance of the gradient, whatever model error
-        and noise are within a part; :mod:`.time_blocks` says more.
+        The sum of squares over the parts is the covariance of the gradient: for noise as long
+        correlated as the residual, or whatever model error and noise are within a part of the
+        data; :mod:`.time_blocks` says more.
 
-        :return: by blocks of time, and by recordings where there are enough of them.
+        :return: for noise, by blocks of time, and by recordings where there are enough of them.
         """
+        values, vectors = eigh(self.hessian(self.precision * found.correlation))
+        noise = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         slopes = slope_of(self.design, self.x, [
-            weight * own for weight, own in zip(self.precision, self.scores)])
+            weight * own for weight, own in zip(self.precision, found.scores)])
         slopes = np.where(self.chosen, slopes, 0.0)
         parts = [_summed(slopes, self.blocks.phases)]
         by_recording = _summed(slopes, self.blocks.recordings)
         if len(by_recording) >= FEWEST_RECORDINGS:
             parts.append(by_recording)
-        return tuple(_apart(own) for own in parts if len(own) > 1)
+        return noise, *(_apart(own) for own in parts if len(own) > 1)
 
     def _fit(self) -> None:
         for _ in range(10):
@@ -219,27 +214,23 @@ class _Fit:
 
     def _parameters(self) -> np.ndarray:
         """Return how many parameters each coordinate determines, shape (nv,); they add up."""
-        covariance, _ = self.covariance()
-        result = []
-        for coordinate in range(len(self.seen.rows)):
-            only = np.zeros(len(self.seen.rows))
-            only[coordinate] = self.precision[coordinate]
-            _, hessian = quadratic(self.design, self.seen, only, self.x)
-            hessian = np.where(self.chosen[:, None] & self.chosen[None, :], hessian, 0.0)
-            result.append(max(float(np.sum(hessian * covariance)), 0.0))
-        return np.array(result)
+        inverse, _ = inverse_of_seen(
+            self.hessian(self.precision), natural_scales(self.prior, self.x))
+        return np.array([
+            max(float(np.sum(self.hessian(only) * inverse)), 0.0)
+            for only in np.diag(self.precision)])
 
-    def result(self, unseen: Information) -> Identification:
+    def result(self, found: Residuals, unseen: Information) -> Identification:
         """Return the fit, judged on data that it did not see."""
         design, x = self.design, self.x
-        covariance, scales = self.covariance()
+        scales = natural_scales(self.prior, x)
         at_x, hessian = quadratic(design, self.seen, self.precision, x)
         # At the center; linearized at x, since the residual is not linear in gains.
         gradient = at_x + hessian @ (self.prior.center - x)
-        slopes = self.slopes_apart()
-        errors = np.sqrt(np.max([
-            np.diag(covariance),
-            *(np.square(one @ covariance).sum(axis=0) for one in slopes)], axis=0))
+        slopes = self.slopes_apart(found)
+        inverse, hidden = inverse_of_seen(self.hessian(self.precision), scales)
+        errors = np.sqrt(hidden + np.max(
+            [np.square(one @ inverse).sum(axis=0) for one in slopes], axis=0))
         determined = self.chosen & (errors <= DETERMINED * scales)
         if not determined.any():
             raise ArgumentError(
@@ -268,7 +259,7 @@ class _Fit:
             condition_number=condition_number(self.chosen, hessian),
             recordings=int(self.blocks.recordings.max()) + 1,
             samples=self.seen.rows,
-            independent_samples=self.independent,
+            independent_samples=self.seen.rows / found.correlation,
             not_identifiable=why_not_identifiable(
                 design, self.seen, self.chosen & ~determined),
             slow_joints=design.slow_joints,

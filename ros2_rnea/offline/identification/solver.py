@@ -298,19 +298,20 @@ def best_knees(
     return result
 
 
-def data_covariance(hessian: np.ndarray, scales: np.ndarray) -> np.ndarray:
+def inverse_of_seen(hessian: np.ndarray, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the covariance of the unknowns that the data alone leaves, shape as given.
+    Return the inverse of a Hessian in what the data sees, and the variances of what it does not.
 
-    :param hessian: of half the weighted sum of squares.
+    :param hessian: of half the weighted sum of squares, shape (unknowns, unknowns).
     :param scales: a large change of each unknown; along what the data does not see, the standard
         deviation is ``UNSEEN_DEVIATION`` of it.
+    :return: shapes (unknowns, unknowns) and (unknowns,).
     """
     values, vectors = eigh(scales[:, None] * hessian * scales[None, :])
     seen = values > max(UNSEEN_DEVIATION**-2, 1e-12 * values[-1])
-    variances = np.where(seen, 1.0 / np.where(seen, values, 1.0), UNSEEN_DEVIATION**2)
-    scaled = scales[:, None] * vectors
-    return (scaled * variances) @ scaled.T
+    vectors *= scales[:, None]
+    hidden = UNSEEN_DEVIATION**2 * np.square(vectors[:, ~seen]).sum(axis=1)
+    return (vectors[:, seen] / values[seen]) @ vectors[:, seen].T, hidden
 
 
 def natural_scales(prior: Prior, x: np.ndarray) -> np.ndarray:
