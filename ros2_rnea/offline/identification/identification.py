@@ -129,9 +129,11 @@ def identify(
     if any(one.quantity == 'stribeck' for one in design.unknowns):
         found = left()
         with one_thread():
+            fit.take_noise(found)
             fit.choose(found)
     found = left()
     with one_thread():
+        fit.take_noise(found)
         result = fit.result(found, unseen)
         return replace(result, apart=np.array([
             _apart_from_alone(own, residual_of(design, fit.x), one)
@@ -142,10 +144,10 @@ class _Fit:
     """
     A fit while its weights and its choice of unknowns are found.
 
-    The weight of a coordinate is one over the variance of its residual.  How long its residual is
-    correlated decides the standard errors, and not the weight: a residual that is long correlated
-    is rather something that the model lacks than noise, and a coordinate with little weight would
-    lack even more.
+    The weight of a coordinate is one over the variance of its residual.  How long the residuals
+    are correlated decides the weight of all against the URDF, and the standard errors, but not the
+    weights of the coordinates against each other: a residual that is long correlated is rather
+    something that the model lacks than noise, and a coordinate of little weight would lack more.
     """
 
     def __init__(self, design: Design, seen: Information, blocks: TimeBlocks) -> None:
@@ -156,6 +158,7 @@ class _Fit:
         self.x = self.prior.center.copy()
         self.chosen = np.array([one.quantity != 'stribeck' for one in design.unknowns])
         self.variance = first_noise(design, seen, self.chosen)
+        self.samples_per_one = 1.0  # of all coordinates: how many count as one independent one
         self.parameters_of_coordinate = np.zeros(len(seen.rows))
         self._fit()
 
@@ -164,7 +167,13 @@ class _Fit:
         """Return the weight of each coordinate, shape (nv,)."""
         rows = np.maximum(self.seen.rows, 1)
         left = np.maximum(1.0 - self.parameters_of_coordinate / rows, 0.1)
-        return left / self.variance
+        return left / (self.variance * self.samples_per_one)
+
+    def take_noise(self, found: Residuals) -> None:
+        """Weight the data by how many independent samples it has, and fit again."""
+        rows = self.seen.rows
+        self.samples_per_one = float(rows.sum() / (rows / found.correlation).sum())
+        self._fit()
 
     def choose(self, found: Residuals) -> None:
         """Let joints have breakaway friction where the data shows it, and fit again."""
@@ -187,7 +196,8 @@ class _Fit:
 
         :return: for noise, by blocks of time, and by recordings where there are enough of them.
         """
-        values, vectors = eigh(self.hessian(self.precision * found.correlation))
+        values, vectors = eigh(self.hessian(
+            self.precision * found.correlation / self.samples_per_one))
         noise = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
         slopes = slope_of(self.design, self.x, [
             weight * own for weight, own in zip(self.precision, found.scores)])

@@ -21,9 +21,9 @@ has something that the model lacks.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import as_completed, ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 import json
 from multiprocessing import get_context
 import sys
@@ -52,12 +52,17 @@ WANTED = 0.90
 
 LOAD = Inertial(2.0, Pose((0.02, -0.03, 0.08)), np.diag([4e-3, 5e-3, 3e-3]))
 
+BODIES, SUMS, FRICTION = 'bodies', 'sums', 'friction'
+KINDS = (BODIES, SUMS, FRICTION)
+
 HELP = f"""\
 Identify a simulated UR5 {DRAWS} times in each case and at each rate, and count which share of the
-intervals of ±1.96 standard errors holds the true number: of numbers that are determined one by
-one, and of sums (base parameters).  Each draw has other masses, another motion of {DURATION:g} s
-and other noise.  The preparation and the unknown numbers are the defaults; in the case of the
-load, that load and friction are unknown.
+intervals of ±1.96 standard errors holds the true number.  There are three kinds: numbers of bodies
+and rotors that are determined one by one, sums of such (base parameters), and friction.  Where the
+arm has another law of friction than the model, the true numbers of friction are those with which
+the model is nearest to it.  Each draw has other masses, another motion of {DURATION:g} s and other
+noise.  The preparation and the unknown numbers are the defaults; in the case of the load, the load
+and friction are unknown.
 """
 
 
@@ -108,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     jobs = [(name, rate, draw) for draw in range(options.draws) for rate in options.rates
             for name in options.cases]
-    found: dict[tuple[str, int], list[tuple[np.ndarray, np.ndarray]]] = {}
+    found: dict[tuple[str, int], list[Mapping[str, list[float]]]] = {}
     columns = [TextColumn('{task.description}'), BarColumn(20), MofNCompleteColumn(),
                TimeElapsedColumn()]
     with Progress(*columns, console=console, transient=True) as progress, ProcessPoolExecutor(
@@ -119,16 +124,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             name, rate, _ = waiting[done]
             found.setdefault((name, rate), []).append(done.result())
             progress.advance(task)
-    rows = [_row(*key, *zip(*found[key])) for name in options.cases for rate in options.rates
-            for key in ((name, rate),)]
+    rows = [Row.of(name, rate, found[name, rate])
+            for name in options.cases for rate in options.rates]
     console.print(_table(rows))
     if options.json:
-        options.json.write(json.dumps(rows, indent=1) + '\n')
-    return int(any(min(row['numbers'], row['sums']) < WANTED for row in rows))
+        options.json.write(json.dumps([asdict(row) for row in rows], indent=1) + '\n')
+    return int(any(share < WANTED for row in rows for share in row.shares.values()))
 
 
-def deviations(name: str, rate: int, draw: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how many standard errors determined numbers, and sums, are wrong in one draw."""
+def deviations(name: str, rate: int, draw: int) -> dict[str, list[float]]:
+    """Return for each kind by how many standard errors its numbers are wrong in one draw."""
     case, rng = CASES[name], np.random.default_rng([draw, rate])
     urdf = Robot.from_urdf(describe('ur5').text)
     arm, loaded, coulomb = _arm(urdf, case, rng)
@@ -139,11 +144,17 @@ def deviations(name: str, rate: int, draw: int) -> tuple[np.ndarray, np.ndarray]
     prepared = prepare(recording, model).prepared
     fit = identify([prepared], model, unknowns)
     true = _true_values(arm, loaded, _nearest(recording, signs, friction, prepared))
-    alone = [(one.value - true[one.name]) / one.standard_error
-             for one in fit.parameters if one.standard_error is not None]
-    sums = [(one.value - sum(factor * true[term] for term, factor in one.terms.items()))
-            / one.standard_error for one in fit.base_parameters]
-    return np.array(alone), np.array(sums)
+    found: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for one in fit.parameters:
+        if one.standard_error is not None:
+            is_body = one.quantity in PARAMETERS or one.quantity == 'rotor_inertia'
+            found[BODIES if is_body else FRICTION].append(
+                (one.value - true[one.name]) / one.standard_error)
+    for combination in fit.base_parameters:
+        if len(combination.terms) > 1:
+            value = sum(factor * true[term] for term, factor in combination.terms.items())
+            found[SUMS].append((combination.value - value) / combination.standard_error)
+    return found
 
 
 def _arm(urdf: Robot, case: Case, rng: np.random.Generator) -> tuple[Robot, Robot, np.ndarray]:
@@ -153,8 +164,8 @@ def _arm(urdf: Robot, case: Case, rng: np.random.Generator) -> tuple[Robot, Robo
         return urdf, urdf.with_payload(PAYLOAD, urdf.body_names[-1], LOAD), coulomb
     factors = np.repeat(rng.uniform(0.8, 1.2, len(urdf.body_names)), 10)  # of whole bodies
     arm = urdf.with_inertial_parameters(urdf.inertial_parameters * factors)
-    bodies = tuple(
-        replace(body, armature=float(rotor)) for body, rotor in zip(arm.tree.bodies, 0.2 * coulomb))
+    bodies = tuple(replace(body, armature=float(rotor))
+                   for body, rotor in zip(arm.tree.bodies, 0.2 * coulomb))
     arm = Robot(replace(arm.tree, bodies=bodies), gravity=arm.free_fall)
     return arm, arm, coulomb
 
@@ -238,26 +249,38 @@ def _true_values(arm: Robot, loaded: Robot, friction: np.ndarray) -> dict[str, f
     return true
 
 
-def _row(
-        name: str, rate: int, alone: Sequence[np.ndarray], sums: Sequence[np.ndarray],
-        ) -> dict[str, object]:
-    numbers, combinations = np.concatenate(alone), np.concatenate(sums)
-    return {'case': name, 'rate': rate, 'draws': len(alone),
-            'numbers': _share(numbers), 'of_numbers': len(numbers),
-            'sums': _share(combinations), 'of_sums': len(combinations)}
+@dataclass(frozen=True)
+class Row:
+    """
+    The result of one case at one rate.
+
+    :ivar shares: by kind, of the intervals that hold the true number.
+    :ivar counts: by kind, how many intervals there are.
+    """
+
+    case: str
+    rate: int
+    draws: int
+    shares: Mapping[str, float]
+    counts: Mapping[str, int]
+
+    @classmethod
+    def of(cls, case: str, rate: int, draws: Sequence[Mapping[str, list[float]]]) -> Row:
+        """Return what deviations by draw come to."""
+        together = {kind: np.concatenate([draw[kind] for draw in draws]) for kind in KINDS}
+        return cls(case, rate, len(draws),
+                   {kind: float(np.mean(np.abs(own) < 1.96))
+                    for kind, own in together.items() if len(own)},
+                   {kind: len(own) for kind, own in together.items()})
 
 
-def _share(deviations: np.ndarray) -> float:
-    return float(np.mean(np.abs(deviations) < 1.96)) if len(deviations) else 1.0
-
-
-def _table(rows: Sequence[Mapping[str, object]]) -> Table:
-    table = Table(
-        'case', 'Hz', 'numbers', 'of', 'sums', 'of',
-        title='Share of ±1.96 standard errors that hold the true number')
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table('case', 'Hz', *(column for kind in KINDS for column in (kind, 'of')),
+                  title='Share of ±1.96 standard errors that hold the true number')
     for row in rows:
-        table.add_row(str(row['case']), str(row['rate']), f'{row["numbers"]:.2f}',
-                      str(row['of_numbers']), f'{row["sums"]:.2f}', str(row['of_sums']))
+        cells = [cell for kind in KINDS for cell in (
+            f'{row.shares[kind]:.2f}' if kind in row.shares else '–', str(row.counts[kind]))]
+        table.add_row(row.case, str(row.rate), *cells)
     return table
 
 
