@@ -33,7 +33,7 @@ from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 
 for library in ('rich', 'rosbags', 'scipy', 'yaml'):
     pytest.importorskip(library)
-from identified_robot import identified  # noqa: E402, I100
+from identified_robot import identified, URDF as URDF_OF_TWO  # noqa: E402, I100
 from rich.console import Console  # noqa: E402
 from ros2_rnea.offline.commands.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
 from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts  # noqa: E402
@@ -44,6 +44,7 @@ from ros2_rnea.offline.commands.identify.tables import (  # noqa: E402
 )
 from ros2_rnea.offline.commands.identify.unknown_list import unknowns_from  # noqa: E402
 from ros2_rnea.offline.identification.conclusions import (  # noqa: E402
+    Burst,
     Conclusion,
     Diagnosis,
     Estimate,
@@ -390,15 +391,58 @@ def test_a_model_that_explains_little_is_a_doubt():
     assert '0.5 of 0.6 for shoulder' in doubt.sentence and doubt.joints == ('shoulder',)
 
 
+def recording_with(left, name='r'):
+    """Return a recording of which the robot of :func:`identified` leaves these efforts."""
+    zeros, qdd = np.zeros((100, 2)), np.full((100, 2), 10.0)
+    tau = identified().robot.inverse_dynamics(zeros, zeros, qdd)
+    return PreparedRecording(
+        name, np.arange(100.0), zeros, zeros, qdd, tau + left, zeros == 0.0, (slice(0, 100),))
+
+
 def test_recordings_that_contradict_each_other_are_a_doubt():
-    ones = [SimpleNamespace(name=name, tau=np.zeros((2, 2)), moves=np.ones((2, 2)))
-            for name in ('monday', 'tuesday')]
+    ones = [recording_with((0.0, 0.0), 'monday'), recording_with((0.3, 0.3), 'tuesday')]
     fine = identified(apart=np.array([[1.1, np.nan], [1.9, 1.0]]))
     assert doubts(fine, FINE, FINE, (), ones) == doubts(identified(), FINE, FINE, (), ones)
     wrong = identified(apart=np.array([[1.1, np.nan], [1.0, 3.5]]))
     doubt = doubts(wrong, FINE, FINE, (), ones)[0]
     assert doubt.sentence.startswith("recording 'tuesday' contradicts the others: ")
     assert '3.5 times' in doubt.sentence and doubt.joints == ('elbow',)
+    assert '0.3 of 2.16 for elbow (RMS' in doubt.sentence
+    ones[1] = recording_with((0.3, 0.03), 'tuesday')
+    assert doubts(wrong, FINE, FINE, (), ones) == doubts(identified(), FINE, FINE, (), ones)
+
+
+def test_no_doubt_is_about_an_effort_that_is_small():
+    """What is certain, but changes an effort by 1 %, does not matter; 10 % do, and are told."""
+    cause = Conclusion(Kind.ROTOR, "joint 'elbow'", 'A rotor is missing.', 'Add it.', (), 543.0)
+    after = replace(FINE, conclusions=(cause,))
+    before = replace(FINE, bursts=(Burst('r', 10.0, 20.0, ('elbow',)),))
+    for left, said in ((0.02, ''), (0.2, '0.2 of 2.2 for elbow')):
+        recordings = [recording_with((0.0, left))]
+        for parts in ((FINE, after), (before, FINE)):
+            found = [each for each in doubts(identified(), *parts, (), recordings)
+                     if each.joints == ('elbow',) and 'nothing says' not in each.sentence]
+            assert len(found) == bool(said) and all(said in each.sentence for each in found)
+
+
+def test_a_mass_that_changes_no_effort_is_no_doubt():
+    mass = Parameter('m of fore', 'm', 'fore', 'kg', 9.0, None, 1.0)
+    child = '<child link="fore"/>'
+    offset = URDF_OF_TWO.replace(child, child + '<origin xyz="0 0 1"/>')
+    for urdf, said in ((URDF_OF_TWO, ''), (offset, ' for shoulder')):
+        result = identified(robot=Robot.from_urdf(urdf), parameters=(mass,))
+        found = [each.sentence for each in doubts(
+            result, FINE, FINE, (), [recording_with((0.0, 0.0))]) if 'the m of fore' in
+            each.sentence]
+        assert len(found) == bool(said) and all(said in each for each in found)
+
+
+@pytest.mark.parametrize('identified_rms, is_worse', [(2.002, False), (2.1, True)])
+def test_a_model_that_is_hardly_worse_than_the_urdf_is_no_doubt(identified_rms, is_worse):
+    result = identified(identified_rms=np.array([identified_rms, np.nan]))
+    found = [each.sentence for each in doubts(result, FINE, FINE, ())]
+    assert len(found) == is_worse
+    assert all('URDF for shoulder (by 0.64 of 5 for shoulder' in each for each in found)
 
 
 def test_a_doubtful_result_is_said():

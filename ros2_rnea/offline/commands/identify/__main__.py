@@ -83,10 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         task = progress.add_task('identifying', total=None)
         identification = identify(prepared, robot, unknowns, options.held_back, executor)
         progress.remove_task(task)
-    after = Report.of(
-        'after', with_gains(prepared, identification), identification.robot)
-    found = doubts(
-        identification, before.diagnosis, after.diagnosis, unknowns.gains, prepared)
+    gained = with_gains(prepared, identification)
+    after = Report.of('after', gained, identification.robot)
+    found = doubts(identification, before.diagnosis, after.diagnosis, unknowns.gains, gained)
     urdf = write_files(identification, document, options.out, found, prepared)
     for remark in (*remarks, *identification.not_identifiable):
         console.print(remark, markup=False, style='dim')

@@ -21,10 +21,14 @@ import numpy as np
 
 from ros2_rnea.offline.commands.number_text import number
 from ros2_rnea.offline.commands.report.files import PAGE
+from ros2_rnea.offline.identification.comparison import compare, Comparison
 from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Kind
 from ros2_rnea.offline.identification.recording import PreparedRecording
-from ros2_rnea.offline.identification.results import Doubt, Identification
+from ros2_rnea.offline.identification.results import Doubt, Identification, Parameter
 from ros2_rnea.offline.identification.unknowns import Names
+
+SIZE = 0.02
+"""What is less than this share of the measured effort of each joint, RMS, is no doubt."""
 
 EXPLAINS_LITTLE = 0.7
 """A model that leaves so much of the measured RMS explains half of its power at most."""
@@ -40,6 +44,9 @@ MAX_CAUSES = 3
 
 LARGEST_RATIO = 3.0
 """A mass that data does not determine is doubtful where it is so many times the URDF's."""
+
+MOST_SAMPLES = 1000
+"""About so many samples of a recording, evenly spaced, tell the effort of a mass."""
 
 
 def wrong_efforts(
@@ -67,14 +74,17 @@ def doubts(
     :param before: of the recordings with the URDF.
     :param after: of the recordings with the identified model.
     :param gains: joints whose drive gain was unknown.
-    :param recordings: from which it was identified.
+    :param recordings: from which it was identified, their efforts times the identified gains.
+        They tell how large the effort behind a doubt is; without any, each counts as large.
     """
-    joints = identification.joints
-    return (*wrong_efforts(before, joints, gains), *_unjudged(identification, before),
-            *_bursts(before), *_gains(before, joints, gains), *_of_the_fit(identification),
-            *_explains_little(identification), *_contradictions(identification, recordings),
+    comparison = compare(recordings, identification.robot) if recordings else None
+    return (*wrong_efforts(before, identification.joints, gains),
+            *_unjudged(identification, before), *_bursts(identification, before, comparison),
+            *_gains(before, identification.joints, gains),
+            *_of_the_fit(identification, comparison), *_explains_little(identification),
+            *_contradictions(identification, comparison),
             *_not_judged(identification, recordings),
-            *remaining_causes(after, joints))
+            *_remaining_causes(identification, after, comparison))
 
 
 def _is_unknown(conclusion: Conclusion, gains: Names) -> bool:
@@ -84,6 +94,25 @@ def _is_unknown(conclusion: Conclusion, gains: Names) -> bool:
 
 def _about(conclusion: Conclusion, joints: Sequence[str]) -> tuple[str, ...]:
     return tuple(filter(conclusion.is_about, joints))
+
+
+def _rms(efforts: np.ndarray) -> np.ndarray:
+    """Return the RMS of efforts by joint, shape (nv,) [Nm or N]; NaN without any."""
+    counts = np.isfinite(efforts).sum(axis=0)
+    return np.sqrt(np.nansum(np.square(efforts), axis=0) / np.where(counts, counts, np.nan))
+
+
+def _large(
+        identification: Identification, sizes: np.ndarray,
+        of: Identification | Comparison | None = None, share: float = SIZE) -> dict[str, str]:
+    """
+    Return by joint, where an effort has some size, how large it is.
+
+    :param of: whose measured efforts it is compared with; by default the held-back ones.
+    """
+    return {joint: f'{number(size, 3)} of {number(whole, 3)} for {joint}'
+            for joint, size, whole in zip(identification.joints, sizes.tolist(), (
+                of or identification).measured_rms.tolist()) if size > share * whole}
 
 
 def _unjudged(identification: Identification, before: Diagnosis) -> Iterator[Doubt]:
@@ -110,22 +139,36 @@ def _gains(before: Diagnosis, joints: Sequence[str], gains: Names) -> Iterator[D
                 'payload, or compare the mass of a link with a scale', _about(each, joints))
 
 
-def _bursts(before: Diagnosis) -> Iterator[Doubt]:
+def _bursts(
+        identification: Identification, before: Diagnosis, comparison: Comparison | None,
+        ) -> Iterator[Doubt]:
+    """Yield parts of recordings in which the identified model leaves an effort of some size."""
     for each in before.bursts:
-        yield Doubt(str(each), each.joints)
+        left = dict.fromkeys(each.joints, '')
+        for run in comparison.runs if comparison else ():
+            if run.recording.name == each.recording:
+                times = run.recording.times - run.recording.times[run.recording.pieces[0].start]
+                rows = slice(*np.searchsorted(times, (each.begin, np.nextafter(each.end, np.inf))))
+                left = _large(identification, _rms(run.difference(rows)), comparison)
+        told = [left[joint] for joint in each.joints if joint in left]
+        if told:
+            yield Doubt(str(each) + (
+                f'  The identified model leaves there {", ".join(told)} (RMS, Nm or N).'
+                if any(told) else ''), each.joints)
 
 
-def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
+def _of_the_fit(
+        identification: Identification, comparison: Comparison | None) -> Iterator[Doubt]:
     if not identification.physically_consistent:
         yield Doubt('a body of the result cannot exist (it is not physically consistent); do not '
                     'use it for control')
-    worse = tuple(joint for joint, before, after in zip(
-        identification.joints, identification.urdf_rms, identification.identified_rms)
-        if after > before)
+    worse = _large(identification, np.sqrt(np.maximum(
+        identification.identified_rms ** 2 - identification.urdf_rms ** 2, 0.0)))
     if worse:
         yield Doubt(
             f'on held-back data the identified model is worse than the URDF for '
-            f'{", ".join(worse)}; record a longer and richer motion', worse)
+            f'{", ".join(worse)} (by {", ".join(worse.values())}; RMS, Nm or N); record a longer '
+            'and richer motion', tuple(worse))
     advice = (
         'if it cannot be true, let fewer numbers be unknown, or record a richer motion'
         if identification.rotor_inertias else
@@ -134,42 +177,57 @@ def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
     for one in identification.parameters:
         if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and not (
                 one.urdf_value / LARGEST_RATIO < one.value < one.urdf_value * LARGEST_RATIO):
-            yield Doubt(
-                f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg in '
-                f'the URDF, although the data does not determine it; {advice}')
+            large = comparison and _of_mass(identification, one, comparison)
+            if large != {}:
+                told = f' (the change, RMS, Nm or N: {", ".join(large.values())})' if large else ''
+                yield Doubt(
+                    f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg '
+                    f'in the URDF, although the data does not determine it{told}; {advice}')
+
+
+def _of_mass(
+        identification: Identification, mass: Parameter, comparison: Comparison) -> dict[str, str]:
+    """Return the efforts of the change of one mass alone, by joint, where they have some size."""
+    robot, efforts = comparison.robot, []
+    column = 10 * robot.body_names.index(mass.owner)
+    for recording in (run.recording for run in comparison.runs):
+        rows = slice(None, None, -(-len(recording.times) // MOST_SAMPLES))
+        efforts.append(robot.regressor(
+            recording.q[rows], recording.qd[rows], recording.qdd[rows])[:, :, column])
+    return _large(identification, abs(mass.value - mass.urdf_value) * _rms(
+        np.concatenate(efforts)), comparison)
 
 
 def _explains_little(identification: Identification) -> Iterator[Doubt]:
     """Yield for which joints the identified model is hardly better than none."""
-    poor = {joint: (left, whole) for joint, left, whole in zip(
-        identification.joints, identification.identified_rms.tolist(),
-        identification.measured_rms.tolist()) if left > EXPLAINS_LITTLE * whole}
+    poor = _large(identification, identification.identified_rms, share=EXPLAINS_LITTLE)
     if poor:
-        figures = ', '.join(f'{number(left)} of {number(whole)} for {joint}'
-                            for joint, (left, whole) in poor.items())
         yield Doubt(
             'on held-back data the identified model leaves nearly all of the measured effort '
-            f'(RMS, Nm or N): {figures}; is this the effort of this joint, and is it more than '
-            'noise?  Let the joint move where gravity, acceleration or friction take more of it',
-            tuple(poor))
+            f'(RMS, Nm or N): {", ".join(poor.values())}; is this the effort of this joint, and '
+            'is it more than noise?  Let the joint move where gravity, acceleration or friction '
+            'take more of it', tuple(poor))
 
 
 def _contradictions(
-        identification: Identification, recordings: Sequence[PreparedRecording],
-        ) -> Iterator[Doubt]:
+        identification: Identification, comparison: Comparison | None) -> Iterator[Doubt]:
     """Yield which recordings are not of one model."""
-    if identification.apart is None or len(identification.apart) != len(recordings):
+    if comparison is None or identification.apart is None or len(identification.apart) != len(
+            comparison.runs):
         return
-    for one, apart in zip(recordings, identification.apart):
-        joints = tuple(joint for joint, ratio in zip(identification.joints, apart.tolist())
-                       if ratio > CONTRADICTS)
-        if joints:
+    for run, apart in zip(comparison.runs, identification.apart):
+        if not (apart > CONTRADICTS).any():
+            continue
+        left = _rms(np.where(run.recording.moves, run.difference(), np.nan))
+        large = _large(
+            identification, np.where(apart > CONTRADICTS, left, 0.0), comparison)
+        if large:
             yield Doubt(
-                f'recording {one.name!r} contradicts the others: of the effort of '
-                f'{", ".join(joints)}, the model of all leaves up to '
+                f'recording {run.recording.name!r} contradicts the others: of its effort, the '
+                f'model of all leaves {", ".join(large.values())} (RMS, Nm or N), up to '
                 f'{number(float(np.nanmax(apart)))} times what a model of this recording alone '
                 'leaves; are all of one arm, with the same tool, units and zeros?  Tell loads by '
-                '--payload', joints)
+                '--payload', tuple(large))
 
 
 def _not_judged(
@@ -201,18 +259,26 @@ def _not_judged(
                 f'{remedy}', tuple(names))
 
 
-def remaining_causes(after: Diagnosis, joints: Sequence[str]) -> Iterator[Doubt]:
+def _remaining_causes(
+        identification: Identification, after: Diagnosis, comparison: Comparison | None,
+        ) -> Iterator[Doubt]:
     """
     Yield that the recordings still show causes with the identified model.
 
-    That efforts are cut off is among those of the recordings before (:func:`wrong_efforts`).
+    No cause is larger than what the model leaves.  That efforts are cut off is among those of the
+    recordings before (:func:`wrong_efforts`).
     """
-    found = [each for each in after.conclusions if each.kind is not Kind.SATURATED]
+    joints = identification.joints
+    left = dict.fromkeys(joints, '') if comparison is None else _large(
+        identification, comparison.difference_rms, comparison)
+    found = [each for each in after.conclusions if each.kind is not Kind.SATURATED
+             and left and set(_about(each, joints) or left).intersection(left)]
     if found:
+        about = tuple(joint for joint in joints if any(each.is_about(joint) for each in found))
+        told = ', '.join(filter(None, (left[joint] for joint in about or left if joint in left)))
         more = (f' {len(found) - MAX_CAUSES} more are in {PAGE}.'
                 if len(found) > MAX_CAUSES else '')
         yield Doubt(
-            'the identified model leaves differences that still have a cause, to be corrected or '
-            'to be among the unknowns: '
-            f'{" ".join(each.sentence for each in found[:MAX_CAUSES])}{more}',
-            tuple(joint for joint in joints if any(each.is_about(joint) for each in found)))
+            f'the identified model leaves differences{f" ({told}; RMS, Nm or N)" * bool(told)} '
+            'that still have a cause, to be corrected or to be among the unknowns: '
+            f'{" ".join(each.sentence for each in found[:MAX_CAUSES])}{more}', about)
