@@ -27,7 +27,7 @@ is taken out by making the motion smaller, until it holds everywhere on a grid o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,16 +41,13 @@ from ros2_rnea.offline.identification.expected_information import (
     volume_gain,
 )
 from ros2_rnea.offline.identification.fourier_motion import FourierBasis, FourierMotion
-from ros2_rnea.offline.identification.motion_bounds import AllowedMotion
 from ros2_rnea.offline.identification.moving_joints import (
-    Clearance,
     EFFORT,
+    ExcitationError,
     MovingJoints,
     States,
 )
-from ros2_rnea.offline.identification.start_pose import ExcitationError, start_pose
 from ros2_rnea.robots.arguments import Array
-from ros2_rnea.robots.robot import Robot
 from scipy.optimize import minimize
 
 _SAMPLES_PER_WAVE = 24
@@ -87,7 +84,6 @@ class ExcitationSettings:
     :ivar harmonics: of the Fourier series; the last one has the frequency harmonics / period.
     :ivar periods: how often the motion is repeated in the recording.
     :ivar rate: of the recorded samples [Hz], for the expected errors.
-    :ivar clearance: least distance to what must not be touched [m].
     :ivar starts: from how many motions the optimization starts.
     :ivar iterations: of each, at most.
     :ivar seed: of the random numbers.
@@ -98,16 +94,13 @@ class ExcitationSettings:
     harmonics: int = 5
     periods: int = 3
     rate: float = 100.0
-    clearance: float = 0.03
     starts: int = 3
     iterations: int = 60
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name in ('rate', 'clearance'):
-            if not 0.0 < getattr(self, name) < float('inf'):
-                raise ArgumentError(
-                    f'{name} is {getattr(self, name)}; a positive finite number is needed')
+        if not 0.0 < self.rate < float('inf'):
+            raise ArgumentError(f'rate is {self.rate}; a positive finite number is needed')
         for name, least in (('periods', 1), ('starts', 1), ('iterations', 0), ('seed', 0)):
             if getattr(self, name) < least:
                 raise ArgumentError(f'{name} is {getattr(self, name)}; it needs {least} or more')
@@ -158,7 +151,6 @@ class Excitation:
         states all over the limits, shape (joints,) [Nm or N].
     :ivar information: of all samples of the recording, shape (rank, rank).
     :ivar covariance_root: A with A A^T the covariance of all unknowns, shape (unknowns, rank).
-    :ivar is_cut_short: whether the time was over before the optimization was.
     """
 
     joints: tuple[str, ...]
@@ -172,77 +164,58 @@ class Excitation:
     effort_errors: Array
     information: Array
     covariance_root: Array
-    is_cut_short: bool
-
-
-class _TimeIsOverError(Exception):
-    """The optimization shall end."""
 
 
 class ExcitationPlanner:
     """
     Searches motions of some joints of a robot.
 
-    :param robot: with the payloads that it carries, which count in the efforts.
+    :param moving: the joints that move, with their limits, and the clearance that they need.
     :param columns: of what shall be identified.
-    :param allowed: the joints that move, and their limits.
     :param noise: standard deviation of each one's measured effort, shape (joints,) [Nm or N].
-    :param posture: positions of the whole robot, shape (nq,), of which those of joints that do
-        not move count.
-    :param clearance: from configurations to the least distance [m]; None: it is not checked.
     :param start: positions in which the motion starts, shape (joints,); None: free.
-    :raises ArgumentError: where the motion of these joints tells nothing, or a setting is out of
-        range.
+    :raises ArgumentError: where the motion of these joints tells nothing.
     """
 
     def __init__(
-            self, robot: Robot, columns: Columns, allowed: AllowedMotion, noise: Array,
-            posture: Array, settings: ExcitationSettings, clearance: Clearance | None = None,
-            start: Array | None = None) -> None:
-        self._allowed, self._settings, self._start = allowed, settings, start
-        self._moving = MovingJoints(robot, allowed, posture, clearance, settings.clearance)
+            self, moving: MovingJoints, columns: Columns, noise: Array,
+            settings: ExcitationSettings, start: Array | None = None) -> None:
+        self._moving, self._settings, self._start = moving, settings, start
         self._basis = FourierBasis(settings.period, settings.harmonics)
         count = _SAMPLES_PER_WAVE * settings.harmonics
         self._times = np.arange(count) * (settings.period / count)
         self._waves = self._basis.at(self._times)
         # A free number of 1 takes a joint to its velocity limit.
-        self._units = allowed.velocity[:, np.newaxis] / np.abs(self._waves[1]).max(axis=0)
+        self._units = moving.velocity[:, np.newaxis] / np.abs(self._waves[1]).max(axis=0)
         self._random = np.random.default_rng(settings.seed)
         self._information = ExpectedInformation(
-            columns, self._moving.q_index, self._moving.v_index, noise, self._anywhere())
+            columns, moving.q_index, moving.v_index, noise, self._anywhere())
 
     # ---- what is searched -----------------------------------------------------------------------
 
-    def plan(
-            self, progress: Callable[[float], None] = lambda share: None,
-            is_over: Callable[[], bool] = lambda: False) -> Excitation:
+    def plan(self, progress: Callable[[float], None] = lambda share: None) -> Excitation:
         """
         Return the best motion that is found.
 
         :param progress: called with the share that is done, 0 to 1.
-        :param is_over: asked often; once it returns true, the best motion so far is the result.
         :raises ExcitationError: where no pose to start from holds the limits.
         """
-        pose = start_pose(self._moving, self._random, self._start)
-        random = [self._random_motion(pose) for _ in range(_COMPARED)]
-        found = sorted(random, key=self._cost)
-        compared = self._information_of(found[len(found) // 2])
-        candidates, is_cut_short = [], False
-        for index, motion in enumerate(found[:self._settings.starts]):
-            def report(share: float, index: int = index) -> None:
-                progress((index + share) / self._settings.starts)
+        pose = self._moving.start_pose(self._random, self._start)
+        found = sorted((self._random_motion(pose) for _ in range(_COMPARED)), key=self._cost)
+        starts = self._settings.starts
 
-            better, is_cut_short = self._optimized(motion, report, is_over)
-            candidates += [kept for kept in (self._kept(better),) if kept is not None]
-            if is_cut_short:
-                break
-        if not candidates:
-            candidates = [kept for kept in map(self._kept, found) if kept is not None]
-        if not candidates:
+        def part(index: int) -> Callable[[float], None]:
+            return lambda share: progress((index + share) / starts)
+
+        better = [self._kept(self._optimized(motion, part(index)))
+                  for index, motion in enumerate(found[:starts])]
+        kept = [*filter(None, better)] or [*filter(None, map(self._kept, found))]
+        if not kept:
             raise ExcitationError(
                 'around every pose that was tried, even the smallest motion exceeds a limit')
         progress(1.0)
-        return self._result(min(candidates, key=self._cost), compared, is_cut_short)
+        return self._result(
+            min(kept, key=self._cost), self._information_of(found[len(found) // 2]))
 
     def scaled(self, excitation: Excitation, factor: float) -> Excitation:
         """
@@ -259,21 +232,20 @@ class ExcitationPlanner:
             raise ExcitationError(
                 f'the path made smaller by {factor:g} exceeds a limit or comes too close to '
                 'something, which the whole path does not: take another scale or seed')
-        result = self._result(smaller, self._information_of(smaller), excitation.is_cut_short)
-        gain = excitation.gain * volume_gain(result.information, excitation.information)
-        return Excitation(**{**vars(result), 'gain': gain})
+        result = self._result(smaller, excitation.information)
+        return replace(result, gain=excitation.gain * result.gain)
 
     # ---- what a motion does ---------------------------------------------------------------------
 
     def _anywhere(self) -> States:
         """Return random states all over the limits."""
-        allowed, settings = self._allowed, self._settings
-        draws = self._random.uniform(-1.0, 1.0, (3, _STATES, len(allowed.joints)))
-        quickest = 2.0 * np.pi * settings.harmonics / settings.period * allowed.velocity
-        return self._moving.states(np.stack((
-            allowed.center + draws[0] * allowed.half_range,
-            draws[1] * allowed.velocity,
-            draws[2] * np.minimum(allowed.acceleration, quickest))))
+        moving, settings = self._moving, self._settings
+        draws = self._random.uniform(-1.0, 1.0, (3, _STATES, len(moving.joints)))
+        quickest = 2.0 * np.pi * settings.harmonics / settings.period * moving.velocity
+        return moving.states(np.stack((
+            moving.center + draws[0] * moving.half_range,
+            draws[1] * moving.velocity,
+            draws[2] * np.minimum(moving.acceleration, quickest))))
 
     def holds(self, motion: FourierMotion) -> bool:
         """Return whether all limits are kept, at all times of a fine grid."""
@@ -305,8 +277,7 @@ class ExcitationPlanner:
         """Return a random motion from a pose, as large as the limits allow."""
         draws = self._random.normal(size=(len(pose), self._basis.size))
         motion = self._basis.motion(pose, draws * self._units)
-        moved = motion.at(self._times)
-        shares = np.abs(moved[1] / self._allowed.velocity).max(axis=0)
+        shares = np.abs(motion.at(self._times)[1] / self._moving.velocity).max(axis=0)
         motion = self._basis.motion(
             pose, self._basis.free_of(motion) / shares[:, np.newaxis])
         return self._kept(motion) or motion.scaled(_SMALLEST)
@@ -314,39 +285,27 @@ class ExcitationPlanner:
     # ---- the optimization -----------------------------------------------------------------------
 
     def _optimized(
-            self, motion: FourierMotion, progress: Callable[[float], None],
-            is_over: Callable[[], bool]) -> tuple[FourierMotion, bool]:
-        """Return a better motion, and whether the time was over before the end."""
-        x = np.append(
-            (motion.start - self._allowed.center) / self._allowed.half_range,
-            self._basis.free_of(motion) / self._units)
+            self, motion: FourierMotion, progress: Callable[[float], None]) -> FourierMotion:
+        """Return a better motion."""
+        x = np.append((motion.start - self._moving.center) / self._moving.half_range,
+                      self._basis.free_of(motion) / self._units)
         each = -(-self._settings.iterations // len(_WEIGHTS))
         done = 0
 
-        def after_iteration(intermediate: Array) -> None:
-            nonlocal x, done
-            x, done = intermediate.copy(), done + 1
-            progress(min(1.0, done / max(1, self._settings.iterations)))
+        def after_iteration(_: Array) -> None:
+            nonlocal done
+            done += 1
+            progress(min(1.0, done / self._settings.iterations))
 
-        def value(weight: float, numbers: Array) -> tuple[float, Array]:
-            if is_over():
-                raise _TimeIsOverError
-            return self._value(numbers, weight)
-
-        try:
-            for weight in _WEIGHTS if each else ():
-                found = minimize(
-                    lambda numbers, weight=weight: value(weight, numbers), x, jac=True,
-                    method='L-BFGS-B', callback=after_iteration, options={'maxiter': each})
-                x = found.x
-        except _TimeIsOverError:
-            return self._motion_of(x), True
-        return self._motion_of(x), False
+        for weight in _WEIGHTS if each else ():
+            x = minimize(self._value, x, (weight,), jac=True, method='L-BFGS-B',
+                         callback=after_iteration, options={'maxiter': each}).x
+        return self._motion_of(x)
 
     def _motion_of(self, x: Array) -> FourierMotion:
-        joints = len(self._allowed.joints)
+        joints = len(self._moving.joints)
         start = self._start if self._start is not None else (
-            self._allowed.center + x[:joints] * self._allowed.half_range)
+            self._moving.center + x[:joints] * self._moving.half_range)
         return self._basis.motion(start, x[joints:].reshape(joints, -1) * self._units)
 
     def _value(self, x: Array, weight: float) -> tuple[float, Array]:
@@ -361,69 +320,58 @@ class ExcitationPlanner:
         by_motion = by_motion + weight * by_limits
         # (orders, samples, size) and (orders, samples, joints) to (joints, size)
         by_free = sum(by_motion[order].T @ self._waves[order] for order in range(3)) * self._units
-        by_start = by_motion[0].sum(axis=0) * self._allowed.half_range
+        by_start = by_motion[0].sum(axis=0) * self._moving.half_range
         if self._start is not None:
             by_start = np.zeros_like(by_start)
         return value + weight * penalty, np.append(by_start, by_free)
 
     def _penalty(self, moved: Array, states: States) -> tuple[float, Array]:
         """Return the sum of squares beyond the limits, and its derivative by the motion."""
-        allowed = self._allowed
-        shares = self._moving.shares(moved, states)
+        moving = self._moving
+        shares = moving.shares(moved, states)
         beyond = np.maximum(np.abs(shares) - _TIGHTER, 0.0)
         slopes = 2.0 * beyond * np.sign(shares)
         total = float(np.sum(beyond * beyond))
         by_motion = slopes[:3] / np.stack((
-            allowed.half_range, allowed.velocity, allowed.acceleration))[:, np.newaxis]
+            moving.half_range, moving.velocity, moving.acceleration))[:, np.newaxis]
         exceeding = np.flatnonzero(beyond[EFFORT].any(axis=1))
         if len(exceeding):
             part = States(*(array[exceeding] for array in states))
-            derivatives = self._moving.robot.inverse_dynamics_derivatives(*part)
-            rows = (slopes[EFFORT] / allowed.effort)[exceeding]
-            of_moving = derivatives[:, :, self._moving.v_index][..., self._moving.v_index]
+            derivatives = moving.robot.inverse_dynamics_derivatives(*part)
+            rows = (slopes[EFFORT] / moving.effort)[exceeding]
+            of_moving = derivatives[:, :, moving.v_index][..., moving.v_index]
             by_motion[:, exceeding] += np.moveaxis(
                 (rows[:, np.newaxis, np.newaxis] @ of_moving)[:, :, 0], 1, 0)
-        if self._moving.clearance is not None:
-            nearness, by_position = self._nearness(self._moving.clearance, states.q)
-            total += nearness
-            by_motion[0] += by_position
+        if moving.clearance is not None:
+            needed = moving.least / _TIGHTER
+            lacking = np.maximum(1.0 - moving.clearance(states.q) / needed, 0.0)
+            total += float(np.sum(lacking * lacking))
+            near = np.flatnonzero(lacking)
+            for joint, place in enumerate(moving.q_index if len(near) else ()):
+                ahead, behind = states.q[near], states.q[near]
+                ahead[:, place] += _TURN
+                behind[:, place] -= _TURN
+                change = (moving.clearance(ahead) - moving.clearance(behind)) / (2.0 * _TURN)
+                by_motion[0, near, joint] -= 2.0 * lacking[near] / needed * change
         return total, by_motion
-
-    def _nearness(self, clearance: Clearance, q: Array) -> tuple[float, Array]:
-        """Return the squares of what lacks of the clearance, and its derivative by positions."""
-        needed = self._settings.clearance / _TIGHTER
-        distances = clearance(q)
-        lacking = np.maximum(1.0 - distances / needed, 0.0)
-        by_position = np.zeros((len(q), len(self._moving.q_index)))
-        near = np.flatnonzero(lacking)
-        for joint, place in enumerate(self._moving.q_index if len(near) else ()):
-            ahead, behind = q[near], q[near]
-            ahead[:, place] += _TURN
-            behind[:, place] -= _TURN
-            change = (clearance(ahead) - clearance(behind)) / (2.0 * _TURN)
-            by_position[near, joint] = -2.0 * lacking[near] / needed * change
-        return float(np.sum(lacking * lacking)), by_position
 
     # ---- the result -----------------------------------------------------------------------------
 
-    def _result(
-            self, motion: FourierMotion, compared: Array, is_cut_short: bool) -> Excitation:
-        moved = motion.at(self._fine_times())
-        states = self._moving.states(moved)
-        efforts = self._moving.efforts(states)
+    def _result(self, motion: FourierMotion, compared: Array) -> Excitation:
+        moving, moved = self._moving, motion.at(self._fine_times())
+        states = moving.states(moved)
         information = self._information_of(motion)
         return Excitation(
-            joints=self._allowed.joints,
+            joints=moving.joints,
             motion=motion,
             peaks=Peaks(moved[0].min(axis=0), moved[0].max(axis=0), *(
-                np.abs(quantity).max(axis=0) for quantity in (*moved[1:], efforts))),
-            clearance=None if self._moving.clearance is None else float(
-                self._moving.clearance(states.q).min()),
+                np.abs(each).max(axis=0) for each in (*moved[1:], moving.efforts(states)))),
+            clearance=None if moving.clearance is None else float(
+                moving.clearance(states.q).min()),
             rank=self._information.rank,
             condition_number=condition_number(information),
             gain=volume_gain(information, compared),
             errors=self._information.standard_errors(information),
             effort_errors=self._information.effort_errors(information),
             information=information,
-            covariance_root=self._information.covariance_root(information),
-            is_cut_short=is_cut_short)
+            covariance_root=self._information.covariance_root(information))

@@ -32,7 +32,7 @@ pytest.importorskip('matplotlib')
 from matplotlib.legend import Legend  # noqa: E402, I100
 from matplotlib.text import Text  # noqa: E402
 from ros2_rnea.offline.commands.excite import picture  # noqa: E402
-from ros2_rnea.offline.commands.excite.hands import hand_joints  # noqa: E402, I100
+from ros2_rnea.offline.commands.excite.plan import hand_joints  # noqa: E402, I100
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory  # noqa: E402
 
 QUICK = ('--period', '4', '--harmonics', '3', '--starts', '1', '--iterations', '9',
@@ -488,9 +488,3 @@ def test_json_goes_to_the_standard_output_alone(excite):
     assert (code, err) == (0, '')
     assert json.loads(out)['robot'] == 'arm'
     assert Path('excite.yaml').exists() and not Path('-').exists()
-
-
-def test_the_time_limit_ends_the_search(excite):
-    code, out, err = excite('--time-limit', '1e-9')
-    assert code == 0, err
-    assert 'The time limit ended the search' in out

@@ -29,18 +29,16 @@ from small_robots import ARM, ARM_WITH_GRIPPER
 
 excitation = pytest.importorskip('ros2_rnea.offline.identification.excitation')
 from ros2_rnea.offline.identification.effort_columns import columns_for  # noqa: E402, I100
-from ros2_rnea.offline.identification.motion_bounds import (  # noqa: E402
-    AllowedMotion,
+from ros2_rnea.offline.identification.moving_joints import (  # noqa: E402
     JointBounds,
-    Margins,
+    MovingJoints,
 )
-from ros2_rnea.offline.identification.start_pose import start_pose  # noqa: E402
 
 ARM_ROBOT = Robot.from_urdf(ARM, engine=QUICK_ENGINE)
 ARM_JOINTS = ('shoulder', 'elbow')
 ARM_BOUNDS = (JointBounds(-3.0, 3.0, 2.0, 100.0), JointBounds(-3.0, 3.0, 2.0, 40.0))
 QUICK = excitation.ExcitationSettings(
-    period=4.0, harmonics=3, starts=2, iterations=30, clearance=0.05)
+    period=4.0, harmonics=3, starts=2, iterations=30)
 COARSE = replace(QUICK, starts=1, iterations=5)
 """For what does not depend on how good a motion is."""
 
@@ -49,18 +47,18 @@ KINDS = ('inertia', 'friction')
 
 def planner(
         robot=ARM_ROBOT, joints=ARM_JOINTS, bounds=ARM_BOUNDS, kinds=KINDS, settings=QUICK,
-        margins=Margins(), noise=None, **other):  # noqa: B008 (it never changes)
-    posture = other.pop('posture', robot.neutral())
-    allowed = AllowedMotion(joints, bounds, margins)
+        noise=None, start=None, posture=None, **other):
+    posture = robot.neutral() if posture is None else posture
     noise = np.full(len(joints), 0.5) if noise is None else noise
     return excitation.ExcitationPlanner(
-        robot, columns_for(robot, joints, kinds), allowed, noise, posture, settings, **other)
+        MovingJoints(robot, joints, bounds, posture, least=0.05, **other),
+        columns_for(robot, joints, kinds), noise, settings, start)
 
 
 def random_motion(search):
     """Return a random motion within the limits."""
     return search._random_motion(
-        start_pose(search._moving, np.random.default_rng(9), search._start))
+        search._moving.start_pose(np.random.default_rng(9), search._start))
 
 
 @pytest.fixture(scope='module')
@@ -90,7 +88,7 @@ def test_all_limits_hold_off_the_grid_with_their_margins(arm_plan):
 
 def test_effort_limits_bind_where_they_are_small(arm_plan):
     weak = (ARM_BOUNDS[0]._replace(effort=2.5), ARM_BOUNDS[1]._replace(effort=1.5))
-    found = planner(bounds=weak, margins=Margins(0.1, 0.0)).plan()
+    found = planner(bounds=weak, effort_margin=0.0).plan()
     q, qd, qdd = dense(found.motion)
     tau = np.abs(ARM_ROBOT.inverse_dynamics(q, qd, qdd)).max(axis=0)
     assert (tau <= np.array([2.5, 1.5]) * (1.0 + 1e-4)).all()
@@ -165,15 +163,6 @@ def test_each_seed_gives_a_motion_of_its_own():
         for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.allclose(first, other)
-
-
-def test_a_search_that_is_ended_stays_within_the_limits(arm_plan):
-    calls = iter(range(10_000))
-    search = planner()
-    found = search.plan(is_over=lambda: next(calls) > 5)
-    assert found.is_cut_short
-    assert search.holds(found.motion)
-    assert not arm_plan[1].is_cut_short
 
 
 def test_progress_goes_from_nothing_to_all():
@@ -285,12 +274,12 @@ def test_what_cannot_be_identified_is_refused(kinds, words):
 ])
 def test_nothing_is_guessed_where_a_limit_is_missing(bounds, words):
     with pytest.raises(ArgumentError, match=words):
-        AllowedMotion(ARM_JOINTS, (ARM_BOUNDS[0], bounds), Margins())
+        planner(bounds=(ARM_BOUNDS[0], bounds))
 
 
 def test_all_joints_without_limits_are_named_at_once():
     with pytest.raises(ArgumentError, match="'shoulder' has no limit of velocity .*; joint 'elb"):
-        AllowedMotion(ARM_JOINTS, (JointBounds(-1.0, 1.0, effort=1.0),) * 2, Margins())
+        planner(bounds=(JointBounds(-1.0, 1.0, effort=1.0),) * 2)
 
 
 def test_the_size_of_a_number_is_that_of_its_body():
@@ -306,11 +295,18 @@ def test_the_size_of_a_number_is_that_of_its_body():
 
 
 @pytest.mark.parametrize('setting', [
-    {'rate': 0.0}, {'clearance': 0.0}, {'periods': 0}, {'starts': 0}, {'iterations': -1},
-    {'seed': -1}])
+    {'rate': 0.0}, {'periods': 0}, {'starts': 0}, {'iterations': -1}, {'seed': -1}])
 def test_settings_out_of_range_are_refused(setting):
     with pytest.raises(ArgumentError, match=next(iter(setting))):
         excitation.ExcitationSettings(**setting)
+
+
+@pytest.mark.parametrize('setting, named', [
+    ({'margin': 1.0}, 'margin of motion is 1'), ({'effort_margin': -0.1}, 'margin of effort'),
+    ({'clearance': lambda q: np.ones(len(q)), 'least': 0.0}, 'clearance is 0')])
+def test_margins_and_clearance_out_of_range_are_refused(setting, named):
+    with pytest.raises(ArgumentError, match=named):
+        MovingJoints(ARM_ROBOT, ARM_JOINTS, ARM_BOUNDS, ARM_ROBOT.neutral(), **setting)
 
 
 def test_joints_that_do_not_move_stay_where_they_are():

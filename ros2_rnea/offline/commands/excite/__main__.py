@@ -18,29 +18,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from enum import IntEnum
-from math import inf
 from pathlib import Path
 import sys
-import time
 
 import numpy as np
 
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import json_path, STANDARD_OUTPUT, write_json
 from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
-from ros2_rnea.errors import ArgumentError
-from ros2_rnea.offline.commands.check_model.source import read_source
-from ros2_rnea.offline.commands.excite.hands import hand_joints
-from ros2_rnea.offline.commands.excite.plan import Plan, planned, Wanted
-from ros2_rnea.offline.commands.excite.report import (
-    as_json,
-    sentences,
-    tables,
-    warnings,
-)
-from ros2_rnea.offline.commands.excite.trajectory_file import write
+from ros2_rnea.offline.commands.excite.plan import Plan, planned
+from ros2_rnea.offline.commands.excite.report import as_json, sentences, tables, warnings
+from ros2_rnea.offline.commands.fill_efforts.files import write_trajectory
 from ros2_rnea.offline.commands.fill_efforts.found import FileError
-from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
 from ros2_rnea.offline.commands.robot_options import (
     add_robot_options,
     ASSUMED,
@@ -51,19 +40,14 @@ from ros2_rnea.offline.commands.robot_options import (
     PAYLOAD,
     PAYLOAD_NUMBERS,
     payload_of,
-    robot_of,
-    with_payloads,
 )
-from ros2_rnea.robots.arguments import Array
-from ros2_rnea.robots.joint_index_map import (
-    check_joint_names,
-    joint_body,
-    single_joints,
-)
-from ros2_rnea.robots.robot import Robot
+from ros2_rnea.offline.filling.effort_filler import FilledPoint
+from ros2_rnea.trajectories.trajectory import Waypoint
 
 POINTS_PER_WAVE = 20
 """Points in a wave of the highest harmonic: splines between them are within 1e-6 of it."""
+
+_SUFFIXES = ('.yaml', '.yml')
 
 
 class ExitCode(IntEnum):
@@ -83,9 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_intermixed_args(arguments)
     console = PrintableConsole(highlight=False)
-    wanted = _wanted(options)
-    plan = _searched(wanted, options)
-    files = [] if options.dry_run else _write(plan, options)
+    with progress_bar() as bar:
+        task = bar.add_task('optimizing the motion', total=1.0)
+        plan = planned(options, lambda share: bar.update(task, completed=share))
+    files = [] if options.dry_run else _write(plan)
     if options.json == STANDARD_OUTPUT:
         write_json(as_json(plan), STANDARD_OUTPUT)
         return ExitCode.FOUND
@@ -100,106 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.FOUND
 
 
-def _searched(wanted: Wanted, options: argparse.Namespace) -> Plan:
-    """Search with a progress bar, within the time limit."""
-    end = time.monotonic() + options.time_limit if options.time_limit else inf
-    with progress_bar() as bar:
-        task = bar.add_task('optimizing the motion', total=1.0)
-        return planned(
-            wanted, lambda share: bar.update(task, completed=share),
-            lambda: time.monotonic() > end)
-
-
-def _wanted(options: argparse.Namespace) -> Wanted:
-    """Return what the options ask for, checked against the robot."""
-    urdf = read_source(options.urdf, options.mappings)
-    robot = with_payloads(robot_of(urdf, options), options.payload)
-    limits = read_limits(options.limits, robot)
-    start = options.assume
-    hand = () if options.joints else tuple(
-        name for name in hand_joints(robot) if name not in start)
-    joints = tuple(options.joints or (
-        name for name in single_joints(robot) if name not in hand_joints(robot)))
-    check_joint_names(robot, joints, '--joints')
-    posture = _posture(robot, joints, {**dict.fromkeys(hand), **start})
-    return Wanted(
-        robot=robot,
-        urdf=urdf,
-        urdf_file=None if options.urdf == '-' else Path(options.urdf),
-        joints=joints,
-        limits=limits,
-        hand={name: float(posture[joint_body(robot, name).q_index]) for name in hand},
-        posture=posture,
-        start=_start(joints, start),
-        noise=_noise(robot, joints, limits.efforts, options.noise),
-        noise_is_given=bool(options.noise),
-        options=options)
-
-
-def _posture(
-        robot: Robot, joints: Sequence[str], given: dict[str, tuple[float, ...] | None]) -> Array:
-    """
-    Return q with the positions of joints that do not move, which have to be known.
-
-    :param given: None for a joint that is assumed as near to 0 as its limits allow.
-    """
-    q = robot.neutral()
-    for name in given:
-        if name not in robot.joint_names:
-            check_joint_names(robot, [name], '--assume')
-    missing = [name for name in robot.joint_names if name not in (*given, *joints)]
-    if missing:
-        names = ', '.join(map(repr, missing))
-        raise ArgumentError(
-            (f'joint {names} does not move, and its position is not known: '
-             if len(missing) == 1 else
-             f'joints {names} do not move, and their positions are not known: ')
-            + f'--assume {",".join(f"{name}=POSITION" for name in missing)}')
-    for name, values in given.items():
-        body = joint_body(robot, name)
-        if values is None:
-            q[body.q_index] = np.clip(q[body.q_index], body.limits.lower, body.limits.upper)
-            continue
-        if len(values) != body.type.nq:
-            raise ArgumentError(
-                f'--assume gives {name!r} {len(values)} positions; it needs {body.type.nq}')
-        q[body.q_slice] = values
-    return q
-
-
-def _start(joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array | None:
-    """Return the pose to start from; None: it is free."""
-    missing = [name for name in joints if name not in given]
-    if len(missing) == len(joints):
-        return None
-    if missing:
-        raise ArgumentError(
-            f'--assume names some of the joints that move, but not {", ".join(missing)}: name '
-            'all of them for the pose to start from, or none, and it is chosen')
-    return np.array([given[name][0] for name in joints])
-
-
-def _noise(
-        robot: Robot, joints: Sequence[str], limits: np.ndarray,
-        given: Sequence[tuple[str, float]]) -> Array:
-    """Return the noise of the measured efforts [Nm or N]; by default 1 % of each limit."""
-    noise = dict(zip(joints, (
-        0.01 * limits[joint_body(robot, name).v_index] for name in joints)))
-    for name, value in given:
-        if name and name not in noise:
-            raise ArgumentError(
-                f'--noise names {name!r}, which is none of the joints that move: '
-                f'{", ".join(joints)}')
-        noise.update({name: value} if name else dict.fromkeys(joints, value))
-    for name, value in noise.items():
-        if not 0.0 < value < inf:
-            raise ArgumentError(
-                f'the noise of joint {name!r} would be 1 % of its effort limit, which is missing '
-                f'or 0: give the limit in --limits, or --noise {name}=STANDARD_DEVIATION')
-    return np.array([noise[name] for name in joints])
-
-
-def _write(plan: Plan, options: argparse.Namespace) -> list[Path]:
+def _write(plan: Plan) -> list[Path]:
+    """Write trajectory, picture and figures, and return their names."""
     try:
         from ros2_rnea.offline.commands.excite.picture import draw
     except ImportError as error:
@@ -207,18 +94,28 @@ def _write(plan: Plan, options: argparse.Namespace) -> list[Path]:
             'the picture needs matplotlib, which is not installed: apt install '
             'python3-matplotlib, or pip install matplotlib; --dry-run draws no picture'
         ) from error
-    out = options.out
+    options, out = plan.options, plan.options.out
     picture, figures = (
         options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json'))
-    write(plan.excitation, options.periods, _point_rate(options), out)
+    if out.suffix not in _SUFFIXES:
+        ending = f'ends in {out.suffix!r}' if out.suffix else 'has no ending'
+        raise FileError(f'{out} {ending}; it needs {" or ".join(_SUFFIXES)}')
+    write_trajectory(out, plan.excitation.joints, [
+        FilledPoint(waypoint, np.empty(0)) for waypoint in _waypoints(plan)])
     draw(plan, picture)
     if figures != STANDARD_OUTPUT:
         write_json(as_json(plan), figures)
     return [out, picture, figures]
 
 
-def _point_rate(options: argparse.Namespace) -> float:
-    return options.point_rate or POINTS_PER_WAVE * options.harmonics / options.period
+def _waypoints(plan: Plan) -> list[Waypoint]:
+    """Return the points of a motion, with positions, velocities and accelerations."""
+    each = POINTS_PER_WAVE * plan.settings.harmonics
+    times = np.arange(each * plan.settings.periods + 1) * (plan.settings.period / each)
+    motion = plan.excitation.motion.at(times)
+    motion[:, ::each] = 0.0  # at rest exactly, which the controller demands of the last point
+    motion[0, ::each] = plan.excitation.motion.start
+    return [Waypoint(float(time), *motion[:, index]) for index, time in enumerate(times)]
 
 
 # ---- the command line ---------------------------------------------------------------------------
@@ -272,7 +169,7 @@ send it, once the arm stands in the first point:
     "$(cat excite.yaml)"
 
 Begin with a small motion: --scale 0.2 makes the same path smaller, about the pose in which it
-starts.  The same options and seed give the same path, unless --time-limit ends the search.
+starts.  The same options and seed give the same path.
 
 exit codes:  0 a motion is found; 2 none, with the reason
 examples:
@@ -358,8 +255,6 @@ def _add_search_options(group: argparse._ArgumentGroup) -> None:
                        help='random motions from which the search starts (default 3)')
     group.add_argument('--iterations', type=int, default=60, metavar='N',
                        help='of each, at most (default 60)')
-    group.add_argument('--time-limit', type=_positive, metavar='SECONDS',
-                       help='of the optimization (default: none)')
 
 
 def _add_output_options(group: argparse._ArgumentGroup) -> None:
@@ -370,9 +265,6 @@ def _add_output_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--json', type=json_path, metavar='FILE',
                        help='all figures as JSON (default: beside the trajectory); -: to the '
                             'standard output, alone')
-    group.add_argument('--point-rate', type=_positive, metavar='HZ',
-                       help='of the points in the trajectory (default: 20 for each wave of the '
-                            'highest harmonic)')
     group.add_argument('--dry-run', action='store_true', help='write no files')
 
 

@@ -56,7 +56,7 @@ def draw(plan: Plan, path: Path) -> None:
 
 
 def _draw_position(axes: Axes, plan: Plan, index: int, times: Array, positions: Array) -> None:
-    limits, allowed = plan.bounds[index], plan.moving.allowed
+    limits, allowed = plan.bounds[index], plan.moving
     for bound in (limits.lower, limits.upper):
         axes.axhline(bound, color=VERMILION, linewidth=0.8)
     for side in (-1.0, 1.0):
@@ -73,8 +73,8 @@ def _draw_shares(
     for bound in (-100.0, 100.0):
         axes.axhline(bound, color=VERMILION, linewidth=0.8)
     for values, limit, allowed, colour, label in (
-            (velocities, limits.velocity, plan.moving.allowed.velocity[index], BLUE, 'velocity'),
-            (efforts, limits.effort, plan.moving.allowed.effort[index], GREY, 'effort')):
+            (velocities, limits.velocity, plan.moving.velocity[index], BLUE, 'velocity'),
+            (efforts, limits.effort, plan.moving.effort[index], GREY, 'effort')):
         for side in (-1.0, 1.0):
             axes.axhline(side * 100.0 * allowed / limit, color=colour, linewidth=0.7,
                          linestyle=(0, (4, 3)))

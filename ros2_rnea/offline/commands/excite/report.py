@@ -47,7 +47,7 @@ def _motion_table(plan: Plan) -> RenderableType:
             joint, f'{motion.start[i]:.2f}', f'{peaks.lowest[i]:.2f}', f'{peaks.highest[i]:.2f}',
             f'{limits.lower:.2f} to {limits.upper:.2f}',
             f'{peaks.velocity[i] / limits.velocity:.0%}',
-            f'{peaks.effort[i] / limits.effort:.0%}', f'{plan.wanted.noise[i]:.2g}',
+            f'{peaks.effort[i] / limits.effort:.0%}', f'{plan.noise[i]:.2g}',
             f'{plan.excitation.effort_errors[i]:.2g}')
     return Group(table, Text(
         'Positions in rad or m; velocity and effort: largest share of the limit; noise: of the '
@@ -77,7 +77,7 @@ def _error_table(plan: Plan) -> RenderableType:
 
 def sentences(plan: Plan) -> Iterator[str]:
     """Yield what the motion tells, and what was checked."""
-    excitation, settings, options = plan.excitation, plan.settings, plan.wanted.options
+    excitation, settings, options = plan.excitation, plan.settings, plan.options
     yield (f'{settings.periods} periods of {settings.period:g} s, up to '
            f'{settings.harmonics / settings.period:g} Hz; found in {plan.seconds:.1f} s with seed '
            f'{settings.seed}.')
@@ -95,15 +95,13 @@ def sentences(plan: Plan) -> Iterator[str]:
         shown = ', '.join(f'{1e3 * error:.2g}' for error in errors)
         yield (f'The centre of a payload of {mass:g} kg on {link} will be known to {shown} mm '
                '(x, y, z; standard error).')
-    if not plan.wanted.noise_is_given:
+    if not plan.options.noise:
         yield ('The noise is assumed, as 1 % of each effort limit: give --noise when a recording '
                'has shown the true value.')
-    if excitation.is_cut_short:
-        yield 'The time limit ended the search, so the same seed may lead to another path.'
     checked = plan.checked
     if checked is None or not checked.has_geometry:
         return
-    yield (f'Links keep {plan.settings.clearance:g} m from each other'
+    yield (f'Links keep {plan.options.clearance:g} m from each other'
            f'{" and from the floor" if checked.has_floor else ""}'
            f'{f"; closest are {plan.closest}" if plan.closest else ""}. Meshes count as their '
            'convex hulls.')
@@ -137,8 +135,8 @@ def warnings(plan: Plan) -> Iterator[str]:
                    f'{", ".join(checked.ignored)}.')
         if not checked.has_floor:
             yield 'There is no floor (--floor none).'
-    if plan.wanted.hand:
-        places = ', '.join(f'{name}={place:g}' for name, place in plan.wanted.hand.items())
+    if plan.hand:
+        places = ', '.join(f'{name}={place:g}' for name, place in plan.hand.items())
         yield (f'Joints of a hand or gripper do not move, and are assumed at {places}: --assume '
                'says where they are, and --joints which joints move.')
     start = ', '.join(f'{joint}={position:.4f}' for joint, position in zip(
@@ -153,9 +151,9 @@ def _payload_centers(plan: Plan) -> Iterator[tuple[str, float, list[float]]]:
 
     The centre is first moment by mass, so its error follows by linearization.
     """
-    for kind in plan.wanted.options.kinds:
+    for kind in plan.options.kinds:
         link = payload_link(kind)
-        for owner, inertial in plan.wanted.robot.payloads.values():
+        for owner, inertial in plan.moving.robot.payloads.values():
             if not link or owner != link or not inertial.mass:
                 continue
             columns = [index for index, error in enumerate(plan.excitation.errors)
@@ -171,10 +169,10 @@ def _payload_centers(plan: Plan) -> Iterator[tuple[str, float, list[float]]]:
 
 def as_json(plan: Plan) -> dict[str, Any]:
     """Return all figures as plain data; what is not known is null."""
-    excitation, settings, options = plan.excitation, plan.settings, plan.wanted.options
+    excitation, settings, options = plan.excitation, plan.settings, plan.options
     motion, peaks = excitation.motion, excitation.peaks
     return {
-        'robot': plan.wanted.robot.name,
+        'robot': plan.moving.robot.name,
         'for': list(options.kinds),
         'period_s': settings.period,
         'periods': settings.periods,
@@ -183,7 +181,6 @@ def as_json(plan: Plan) -> dict[str, Any]:
         'scale': options.scale,
         'seed': settings.seed,
         'seconds': plan.seconds,
-        'is_cut_short': excitation.is_cut_short,
         'identifiable_combinations': excitation.rank,
         'condition_number': excitation.condition_number,
         'errors_smaller_than_random_by': excitation.gain,
@@ -199,7 +196,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             'limits': {
                 name: value if np.isfinite(value) else None
                 for name, value in plan.bounds[i]._asdict().items()},
-            'noise': plan.wanted.noise[i],
+            'noise': plan.noise[i],
             'expected_effort_error': excitation.effort_errors[i],
         } for i, joint in enumerate(excitation.joints)],
         'expected_errors': [_error(error) for error in excitation.errors],
@@ -222,7 +219,7 @@ def _collisions(plan: Plan) -> dict[str, Any]:
     return {
         'checked': checked.has_geometry,
         'floor': checked.has_floor,
-        'demanded_m': plan.settings.clearance,
+        'demanded_m': plan.options.clearance,
         'least_m': plan.excitation.clearance,
         'closest': plan.closest or None,
         'links_without_geometry': list(checked.points),

@@ -33,7 +33,7 @@ from ros2_rnea.offline.identification.effort_columns import columns_for, FRICTIO
 from ros2_rnea.offline.identification.excitation import ExcitationPlanner, ExcitationSettings
 from ros2_rnea.offline.identification.fourier_motion import FourierMotion
 from ros2_rnea.offline.identification.identification import identify
-from ros2_rnea.offline.identification.motion_bounds import AllowedMotion, JointBounds, Margins
+from ros2_rnea.offline.identification.moving_joints import JointBounds, MovingJoints
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.results import Identification
 from ros2_rnea.offline.identification.unknowns import Unknowns
@@ -84,10 +84,10 @@ def exciting_motion(arm: Arm) -> ExcitingMotion:
         getattr(limits[name], field) for field in ('lower', 'upper', 'velocity', 'effort')))
         for name in joints]
     start = arm.start[[arm.joint_names.index(name) for name in joints]]
-    allowed = AllowedMotion(joints, bounds, Margins())
+    moving = MovingJoints(robot, joints, bounds, start)
     planner = ExcitationPlanner(
-        robot, columns_for(robot, joints, (INERTIA, FRICTION)), allowed,
-        NOISE_SHARE * allowed.effort, start, SETTINGS, start=start)
+        moving, columns_for(robot, joints, (INERTIA, FRICTION)), NOISE_SHARE * moving.effort,
+        SETTINGS, start)
     return ExcitingMotion(
         planner.plan().motion, [joints.index(name) for name in arm.joint_names],
         SETTINGS.period * SETTINGS.periods)
