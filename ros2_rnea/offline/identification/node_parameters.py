@@ -27,7 +27,6 @@ from math import inf
 import re
 from shlex import quote
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 from ros2_rnea.errors import printable
@@ -71,14 +70,19 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
     :param doubts: why the result should not be used as it is.
     :return: YAML, for ``params_file`` and ``ros2 param load``.
     """
-    parameters = {**_friction(identification), **_armature(identification),
-                  **_gravity(identification), **_payload_links(identification)}
+    armature = {joint: _rounded(value)
+                for joint, value in identification.rotor_inertias.items() if value}
+    gravity = identification.gravity if _gravity_counts(identification) else None
     thresholds, unfit = _thresholds(identification, doubts)
-    if thresholds:
-        parameters['external_effort_threshold'] = thresholds
+    parameters = {name: value for name, value in {
+        **_friction(identification),
+        'armature': armature,
+        'gravity': [] if gravity is None else [*map(_rounded, gravity)],
+        'payload_links': [identification.payload[0]] if identification.payload else [],
+        'external_effort_threshold': thresholds}.items() if value}
     comments = [
         'The parameters of the node inverse_dynamics that were identified from recordings.',
-        *_use(doubts), *_left_out(identification), *_together(identification, parameters),
+        *_use(doubts), *_left_out(identification), *_together(identification, armature),
         *([] if doubts else _payload_comment(identification)),
         *_threshold_comment(thresholds, unfit),
         *_gain_comment(identification)]
@@ -145,13 +149,6 @@ def _error(identification: Identification, quantity: str, owner: str) -> float:
                  and one.standard_error is not None), inf)
 
 
-def _armature(identification: Identification) -> dict[str, dict[str, float]]:
-    """Return the inertias of rotors, reflected through their gears, which no URDF has."""
-    numbers = {joint: _rounded(value)
-               for joint, value in identification.rotor_inertias.items() if value}
-    return {'armature': numbers} if numbers else {}
-
-
 def _thresholds(
         identification: Identification, doubts: Sequence[Doubt],
         ) -> tuple[dict[str, float], list[str]]:
@@ -182,16 +179,6 @@ def _thresholds(
     return numbers, unfit
 
 
-def _gravity(identification: Identification) -> dict[str, Any]:
-    if identification.gravity is None or not _gravity_counts(identification):
-        return {}
-    return {'gravity': [_rounded(number) for number in identification.gravity]}
-
-
-def _payload_links(identification: Identification) -> dict[str, Any]:
-    return {'payload_links': [identification.payload[0]]} if identification.payload else {}
-
-
 def _left_out(identification: Identification) -> Iterable[str]:
     """Yield what was not determined, or may as well be zero or that of the URDF."""
     held = {joint: friction for joint, friction in identification.friction.items()
@@ -214,11 +201,10 @@ def _left_out(identification: Identification) -> Iterable[str]:
 
 
 def _together(
-        identification: Identification, parameters: Mapping[str, Any]) -> Iterable[str]:
+        identification: Identification, armature: Mapping[str, float]) -> Iterable[str]:
     """Yield which numbers of this file are true only together with the identified URDF."""
-    joints = [one.owner for one in identification.parameters
-              if one.quantity == 'rotor_inertia' and one.standard_error is None
-              and one.owner in parameters.get('armature', {})]
+    joints = [joint for joint in armature
+              if _error(identification, 'rotor_inertia', joint) == inf]
     if joints:
         yield from _paragraph(
             f'The data does not determine the armature of {", ".join(joints)} by itself, but only '
