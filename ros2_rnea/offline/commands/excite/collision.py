@@ -61,8 +61,6 @@ _BODY, _ONLY_FLOOR = 1, 2
 _MEMORY = 1 << 28
 """Memory for contacts [bytes]."""
 
-_FLOOR = 'the floor'
-
 _RENAMED = 'link named world'
 """Name of a link 'world' here, since MuJoCo has its own world."""
 
@@ -77,7 +75,6 @@ _STILL = 0.1
 Share of the clearance by which a link that always touches the floor, such as a wheel, may move
 towards it; one that moves more is not left out.
 """
-
 
 _MAX_NAMED = 3
 """Meshes that an error names."""
@@ -143,47 +140,37 @@ class Geometry:
             self, robot: Robot, urdf: str, folders: Sequence[Path] = (),
             floor: float | None = None, up: ArrayLike = (0.0, 0.0, 1.0),
             ignored: Sequence[str] = ()) -> None:
-        self._robot = robot
-        self._has_floor = floor is not None
-        self._ignored_links = tuple(ignored)
+        self._robot, self._has_floor, self._ignored_links = robot, floor is not None, (*ignored,)
         for link in ignored:
             check_link(robot.tree, link)
         root, assets = _prepared(urdf, folders, ignored)
         try:
             spec = mujoco.MjSpec.from_string(tostring(root, encoding='unicode'), assets=assets)
             self._points = _set_up(spec, floor, up)
-            self._model = spec.compile()
+            self._model = model = spec.compile()
         except ValueError as error:
             raise CollisionError(
                 f'MuJoCo cannot take the collision geometry: {error}') from error
-        self._data = mujoco.MjData(self._model)
-        self._groups, self._names = self._grouped()
-        self._addresses, self._factors, self._offsets, self._sources = self._joints()
+        self._data = mujoco.MjData(model)
+        # Links that are held together are one group, and so is the floor, the last one.
+        self._names = [_given_name(model.body(i).name) for i in range(model.nbody)] + ['the floor']
+        self._names[0] = robot.tree.root
+        self._groups = model.body_weldid[model.geom_bodyid].copy()
+        self._groups[model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE] = model.nbody
+        self._joints = self._mapped_joints()
         self._ignored = np.zeros((len(self._names), len(self._names)), dtype=bool)
         self._allowance = np.zeros(self._ignored.shape)
 
-    def _grouped(self) -> tuple[Array, list[str]]:
-        """Return the group of each geometry, and their names: links held together are one."""
-        model = self._model
-        of_geom = model.body_weldid[model.geom_bodyid].copy()
-        names = [_given_name(model.body(i).name) for i in range(model.nbody)]
-        names[0] = self._robot.tree.root
-        of_geom[model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE] = len(names)
-        return of_geom, [*names, _FLOOR]
-
-    def _joints(self) -> tuple[Array, Array, Array, Array]:
-        """Return how MuJoCo's positions follow from those of the robot, mimics included."""
-        rows = []
+    def _mapped_joints(self) -> Array:
+        """Return MuJoCo's joints, and how their positions follow from q, mimics included."""
         for body in self._robot.tree.bodies:
             if body.type.nq != 1:
                 raise CollisionError(
                     f'joint {body.joint!r} is {body.type.label}; collisions are only checked for '
                     'revolute, continuous and prismatic joints')
-            rows.append((self._model.joint(body.joint).qposadr[0], body.multiplier, body.offset,
-                         body.q_index))
-        addresses, factors, offsets, sources = zip(*rows)
-        return (np.array(addresses, dtype=int), np.array(factors), np.array(offsets),
-                np.array(sources, dtype=int))
+        return np.array([
+            (self._model.joint(body.joint).qposadr[0], body.q_index, body.multiplier, body.offset)
+            for body in self._robot.tree.bodies]).T
 
     def prepare(self, clearance: float, poses: Array, neutral: Array) -> Checked:
         """
@@ -193,37 +180,40 @@ class Geometry:
         :param poses: random ones within the limits, shape (N, nq).
         :param neutral: the pose with all joints at zero, shape (nq,).
         """
-        self._model.geom_margin[:] = _FURTHER * clearance
-        self._ignored[:] = False
-        self._allowance[:] = 0.0
-        groups = sorted(set(self._model.body_weldid.tolist()))
-        adjacent = [pair for pair in combinations(groups, 2) if self._are_adjacent(*pair)]
-        self._ignore(adjacent)
-        touching = [pair for pair, distance in self._by_pair(neutral).items()
-                    if distance <= 0.0 and self._are_neighbours(*pair)]
-        self._ignore(touching)
+        model, floor = self._model, len(self._names) - 1
+        model.geom_margin[:] = far = _FURTHER * clearance
+        self._ignored[:], self._allowance[:] = False, 0.0
+        groups = sorted(set(model.body_weldid.tolist()))
+        parent = {group: int(model.body_weldid[model.body_parentid[group]]) for group in groups}
+
+        def are_neighbours(one: int, other: int) -> bool:
+            """Return whether groups are at most two joints apart; the floor has no neighbour."""
+            if other == floor:
+                return False
+            up = [(parent[group], parent[parent[group]]) for group in (one, other)]
+            return other in up[0] or one in up[1] or up[0][0] == up[1][0]
+
+        adjacent = self._left_out((one, other) for one, other in combinations(groups, 2)
+                                  if parent[other] == one or parent[one] == other)
+        touching = self._left_out([pair for pair, distance in self._by_pair(neutral).items()
+                                   if distance <= 0.0 and are_neighbours(*pair)])
         found = [self._by_pair(pose) for pose in poses]
         always, reduced = [], []
-        far = float(self._model.geom_margin.max())
         for pair in sorted({pair for distances in found for pair in distances}):
             values = np.array([distances.get(pair, far) for distances in found])
             usual = float(np.quantile(values, _USUAL))
             if (values <= 0.0).all() and (
-                    not self._is_with_floor(pair) or np.ptp(values) < _STILL * clearance):
+                    floor not in pair or np.ptp(values) < _STILL * clearance):
                 always.append(pair)
             elif usual < clearance:
                 demanded = 0.5 * max(0.0, usual)
-                reduced.append((pair, demanded))
+                reduced.append((self._named(pair), demanded))
                 self._allowance[pair] = self._allowance[pair[::-1]] = clearance - demanded
-        self._ignore(always)
-        has_geometry = len(self._points) < len(self._robot.link_names)
-        used = set(self._groups.tolist())
+        used = {self._names[group] for group in self._groups.tolist()}
         return Checked(
-            has_geometry, self._points,
-            self._named(pair for pair in adjacent if used.issuperset(pair)),
-            self._named(touching), self._named(always),
-            tuple((self._named([pair])[0], demanded) for pair, demanded in reduced),
-            self._has_floor, self._ignored_links)
+            len(self._points) < len(self._robot.link_names), self._points,
+            tuple(pair for pair in adjacent if used.issuperset(pair)), touching,
+            self._left_out(always), tuple(reduced), self._has_floor, self._ignored_links)
 
     def distances(self, q: Array) -> Array:
         """
@@ -234,21 +224,19 @@ class Geometry:
             :data:`_FURTHER` times the clearance.  For a pair that has to keep less than the
             clearance, the difference is added.
         """
-        return np.array([self._nearest(row) for row in q])
+        far, least = float(self._model.geom_margin.max()), np.empty(len(q))
+        for row, pose in enumerate(q):
+            pairs, distances = self._contacts(pose)
+            least[row] = distances[~self._ignored[pairs[:, 0], pairs[:, 1]]].min(initial=far)
+        return least
 
     def closest(self, q: Array) -> tuple[float, Pair | None]:
         """Return the least of :meth:`distances` [m], and between what it is; None: all are far."""
-        best, between = np.inf, None
-        for row in q:
-            for pair, distance in self._by_pair(row).items():
-                if distance < best:
-                    best, between = distance, pair
-        return best, None if between is None else self._named([between])[0]
-
-    def _nearest(self, q: Array) -> float:
-        pairs, distances = self._contacts(q)
-        kept = distances[~self._ignored[pairs[:, 0], pairs[:, 1]]]
-        return min(float(kept.min(initial=np.inf)), float(self._model.geom_margin.max()))
+        found = [(distance, pair) for row in q for pair, distance in self._by_pair(row).items()]
+        if not found:
+            return np.inf, None
+        distance, pair = min(found, key=lambda each: each[0])
+        return distance, self._named(pair)
 
     def _by_pair(self, q: Array) -> dict[tuple[int, int], float]:
         pairs, distances = self._contacts(q)
@@ -262,38 +250,22 @@ class Geometry:
     def _contacts(self, q: Array) -> tuple[Array, Array]:
         """Return the groups of what is close to each other, shape (N, 2), and their distances."""
         data = self._data
-        data.qpos[self._addresses] = self._factors * q[self._sources] + self._offsets
+        addresses, sources, factors, offsets = self._joints
+        data.qpos[addresses.astype(int)] = factors * q[sources.astype(int)] + offsets
         mujoco.mj_kinematics(self._model, data)
         mujoco.mj_collision(self._model, data)
         pairs = self._groups[data.contact.geom.reshape(-1, 2)]
         return pairs, data.contact.dist + self._allowance[pairs[:, 0], pairs[:, 1]]
 
-    def _parent(self, group: int) -> int:
-        """Return the group that carries a group by one joint; the root carries itself."""
-        model = self._model
-        return int(model.body_weldid[model.body_parentid[group]])
-
-    def _are_adjacent(self, one: int, other: int) -> bool:
-        """Return whether one joint holds two groups together."""
-        return one != other and (self._parent(other) == one or self._parent(one) == other)
-
-    def _are_neighbours(self, one: int, other: int) -> bool:
-        """Return whether two groups are at most two joints apart; the floor has no neighbour."""
-        if self._is_with_floor((one, other)):
-            return False
-        near_one, near_other = ({group, self._parent(group)} for group in (one, other))
-        return (bool(near_one & near_other) or self._parent(self._parent(other)) == one
-                or self._parent(self._parent(one)) == other)
-
-    def _is_with_floor(self, pair: tuple[int, int]) -> bool:
-        return len(self._names) - 1 in pair
-
-    def _ignore(self, pairs: Iterable[tuple[int, int]]) -> None:
+    def _left_out(self, pairs: Iterable[tuple[int, int]]) -> tuple[Pair, ...]:
+        """Leave pairs out from now on, and return their names."""
+        pairs = list(pairs)
         for one, other in pairs:
             self._ignored[one, other] = self._ignored[other, one] = True
+        return tuple(map(self._named, pairs))
 
-    def _named(self, pairs: Iterable[tuple[int, int]]) -> tuple[Pair, ...]:
-        return tuple(Pair(self._names[one], self._names[other]) for one, other in pairs)
+    def _named(self, pair: tuple[int, int]) -> Pair:
+        return Pair(self._names[pair[0]], self._names[pair[1]])
 
 
 def mesh_folders(urdf_file: Path | None, named: Sequence[Path]) -> tuple[Path, ...]:
@@ -319,27 +291,26 @@ def _prepared(
     with_rpy_alone(root)
     assets: dict[str, bytes] = {}
     missing: list[str] = []
-    for element in list(root):
-        if element.tag not in ('link', 'joint'):
-            root.remove(element)
+    root[:] = [child for child in root if child.tag in ('link', 'joint')]
     for joint in root.findall('joint'):
         _remove(joint, 'mimic', 'dynamics', 'safety_controller', 'limit')
         if joint.get('type') in ('revolute', 'prismatic'):
             # MuJoCo wants a range for these; positions are set, so its values do not matter.
             SubElement(joint, 'limit', lower='-1', upper='1', effort='1', velocity='1')
     for link in root.findall('link'):
-        _remove(link, 'visual', 'inertial')
+        _remove(link, 'visual', 'inertial', *(
+            ['collision'] if link.get('name') in ignored else []))
         link.append(read_xml(_INERTIAL))
-        if link.get('name') in ignored:
-            _remove(link, 'collision')
-        for collision in link.findall('collision'):
-            mesh = collision.find('geometry/mesh')
-            if mesh is None:
-                continue
+        for mesh in link.findall('collision/geometry/mesh'):
             problem = _take_mesh(mesh, folders, assets)
             if problem:
                 missing.append(f'link {link.get("name")!r}: {problem}')
-    _check_missing(missing)
+    if missing:  # what a link would hit without its mesh is not known
+        more = f'; and {len(missing) - _MAX_NAMED} more' if len(missing) > _MAX_NAMED else ''
+        raise CollisionError(
+            f'collision geometry cannot be used: {"; ".join(missing[:_MAX_NAMED])}{more}.  Give '
+            '--meshes FOLDER, where the packages with the meshes are; --ignore-collision-of LINK '
+            'for each link that cannot hit anything; or --no-collision-check to search without')
     for element in root.iter():
         for attribute in ('name', 'link'):
             if element.tag in ('link', 'parent', 'child') and element.get(attribute) == 'world':
@@ -350,14 +321,8 @@ def _prepared(
     return root, assets
 
 
-def _check_missing(missing: Sequence[str]) -> None:
-    """Check that no mesh is missing: what a link would hit without it is not known."""
-    if missing:
-        more = f'; and {len(missing) - _MAX_NAMED} more' if len(missing) > _MAX_NAMED else ''
-        raise CollisionError(
-            f'collision geometry cannot be used: {"; ".join(missing[:_MAX_NAMED])}{more}.  Give '
-            '--meshes FOLDER, where the packages with the meshes are; --ignore-collision-of LINK '
-            'for each link that cannot hit anything; or --no-collision-check to search without')
+def _remove(element: Element, *tags: str) -> None:
+    element[:] = [child for child in element if child.tag not in tags]
 
 
 def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes]) -> str:
@@ -369,35 +334,29 @@ def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes])
     is_known = path.suffix.lower() in _MESHES
     key = f'{len(assets)}{path.suffix.lower() if is_known else ".stl"}'
     try:
-        data = read_regular_file(path, LARGEST_MESH) if is_known else as_stl(path)
-        _check_mesh(key, data)
+        assets[key] = read_regular_file(path, LARGEST_MESH) if is_known else as_stl(path)
+        # Read by itself, it raises a ValueError that is about it alone.
+        spec = mujoco.MjSpec()
+        spec.add_mesh(name='mesh', file=key)
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname='mesh')
+        spec.assets = {key: assets[key]}
+        spec.compile()
     except (OSError, ValueError, RneaError) as error:
         return f'mesh {name} cannot be read: {str(error).splitlines()[0]}'
-    assets[key] = data
     mesh.set('filename', key)
     return ''
-
-
-def _check_mesh(key: str, data: bytes) -> None:
-    """Let MuJoCo read one mesh by itself, which raises a ValueError that is about it alone."""
-    spec = mujoco.MjSpec()
-    spec.add_mesh(name='mesh', file=key)
-    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname='mesh')
-    spec.assets = {key: data}
-    spec.compile()
 
 
 def _found(name: str, folders: Sequence[Path]) -> Path | None:
     """Return the file behind the name of a mesh; None: there is none."""
     scheme, separator, rest = name.partition('://')
-    if not separator or scheme == 'file':
-        candidates: Iterable[Path] = [Path(rest if separator else name)]
-        if not Path(rest if separator else name).is_absolute():
-            candidates = [folder / name for folder in folders]
-    else:
+    if separator and scheme != 'file':
         package, _, inside = rest.partition('/')
         candidates = [path for folder in folders for path in (
             folder / rest, *([folder / inside] if folder.name == package else []))]
+    else:
+        path = Path(rest if separator else name)
+        candidates = [path] if path.is_absolute() else [folder / path for folder in folders]
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -426,9 +385,3 @@ def _set_up(
 
 def _given_name(name: str) -> str:
     return 'world' if name == _RENAMED else name
-
-
-def _remove(element: Element, *tags: str) -> None:
-    for child in list(element):
-        if child.tag in tags:
-            element.remove(child)
