@@ -25,8 +25,13 @@ import pytest
 from repository import ROOT
 from ros2_rnea import Robot
 from ros2_rnea.offline.identification.node_parameters import node_parameters
-from ros2_rnea.offline.identification.results import Combination, Doubt, JointFriction, Parameter
-from ros2_rnea.offline.identification.summary import summary
+from ros2_rnea.offline.identification.results import (
+    Combination,
+    Doubt,
+    JointFriction,
+    Parameter,
+    summary,
+)
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 import yaml
 

@@ -25,8 +25,7 @@ from ros2_rnea.errors import printable
 from ros2_rnea.offline.commands.report.report import recording_as_json
 from ros2_rnea.offline.identification.node_parameters import DIGITS, node_parameters
 from ros2_rnea.offline.identification.recording import PreparedRecording
-from ros2_rnea.offline.identification.results import Doubt, Identification
-from ros2_rnea.offline.identification.summary import summary
+from ros2_rnea.offline.identification.results import Doubt, Identification, summary
 from ros2_rnea.offline.identification.urdf_file import decoded, RewrittenUrdf, with_parameters_of
 
 URDF, PARAMETERS, SUMMARY = 'identified.urdf', 'parameters.yaml', 'summary.json'

@@ -15,8 +15,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.offline.identification.unknowns import Unknowns
@@ -35,17 +35,11 @@ HELP = """\
   gravity            the direction of gravity, for a tilted mount; not with inertia or payload
 Names follow each other after colons: inertia:upper_arm:forearm."""
 
-_TAKE_NAMES = ('friction', 'inertia', 'rotor', 'gains')
-_SETTERS: dict[str, Callable[[Unknowns, list[str]], Unknowns]] = {
-    'friction': lambda found, names: replace(found, friction=names or 'all'),
-    'direction': lambda found, names: replace(found, by_direction=True),
-    'stribeck': lambda found, names: replace(found, stribeck=True),
-    'inertia': lambda found, names: replace(found, links=names or 'all'),
-    'payload': lambda found, names: replace(found, payload=names[0]),
-    'rotor': lambda found, names: replace(found, rotor_inertia=names or 'all'),
-    'gains': lambda found, names: replace(found, gains=names or 'all'),
-    'gravity': lambda found, names: replace(found, gravity=True),
-}
+_SETTERS: dict[str, tuple[str, Any]] = {
+    'friction': ('friction', 'all'), 'direction': ('by_direction', None),
+    'stribeck': ('stribeck', None), 'inertia': ('links', 'all'), 'payload': ('payload', ''),
+    'rotor': ('rotor_inertia', 'all'), 'gains': ('gains', 'all'), 'gravity': ('gravity', None)}
+"""By kind, what it sets, and what it means without names; None: it takes none."""
 
 
 def unknowns_from(text: str) -> Unknowns:
@@ -62,6 +56,7 @@ def unknowns_from(text: str) -> Unknowns:
             raise ArgumentError(
                 f'--unknown has {kind!r}{did_you_mean(kind, _SETTERS)}; there are '
                 f'{", ".join(_SETTERS)}')
+        field, without = _SETTERS[kind]
         if kind in kinds:
             raise ArgumentError(f'--unknown has {kind!r} twice; give all names at once')
         if not all(names):
@@ -69,11 +64,12 @@ def unknowns_from(text: str) -> Unknowns:
         if kind == 'payload' and len(names) != 1:
             raise ArgumentError(
                 f'--unknown has {item.strip()!r}; a payload is on one link, as in payload:tool0')
-        if names and kind not in (*_TAKE_NAMES, 'payload'):
+        if names and without is None:
             raise ArgumentError(f'--unknown has {item.strip()!r}; {kind} takes no names')
         kinds.add(kind)
-        found = _SETTERS[kind](found, names)
-    for kind in ('direction', 'stribeck'):
-        if kind in kinds and 'friction' not in kinds:
+        value: Any = without is None or (names[0] if kind == 'payload' else names or without)
+        found = replace(found, **{field: value})
+    for kind in kinds.intersection(('direction', 'stribeck')):
+        if 'friction' not in kinds:
             raise ArgumentError(f'--unknown has {kind!r} without friction, which it is about')
     return found
