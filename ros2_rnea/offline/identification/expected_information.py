@@ -172,9 +172,7 @@ class ExpectedInformation:
 
     def covariance_root(self, information: Array) -> Array:
         """Return A with A A^T the covariance of all unknowns, shape (columns, rank)."""
-        values, vectors = eigh(information)
-        return np.asarray(
-            self._directions @ (vectors / np.sqrt(np.maximum(values, _TINY))))
+        return np.asarray(self._directions @ _root(information))
 
     def effort_errors(self, information: Array) -> Array:
         """
@@ -184,10 +182,15 @@ class ExpectedInformation:
         :return: standard error of each moving joint's effort, RMS over states all over the limits,
             shape (joints,) [Nm or N].
         """
-        values, vectors = eigh(information)
-        spread = self._anywhere @ (vectors / np.sqrt(np.maximum(values, _TINY)))
+        spread = self._anywhere @ _root(information)
         return np.asarray(
             self._noise * np.sqrt(np.mean(np.sum(spread * spread, axis=2), axis=0)))
+
+
+def _root(information: Array) -> Array:
+    """Return A with A A^T the inverse of an information matrix."""
+    values, vectors = eigh(information)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, _TINY)))
 
 
 def condition_number(information: Array) -> float:

@@ -26,7 +26,6 @@ from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 main = pytest.importorskip('ros2_rnea.offline.commands.excite.__main__').main
 collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
-mesh_files = pytest.importorskip('ros2_rnea.offline.commands.excite.mesh_files')
 pytest.importorskip('matplotlib')
 
 from matplotlib.legend import Legend  # noqa: E402, I100
@@ -293,16 +292,16 @@ def test_collada_is_converted_in_its_unit_and_axes(tmp_path, monkeypatch):
     pytest.importorskip('coal')
     path = tmp_path / 'tip.dae'
     path.write_text(COLLADA, encoding='utf-8')
-    data = mesh_files.as_stl(path)
+    data = collision.as_stl(path)
     assert int.from_bytes(data[80:84], 'little') == 4
     triangles = np.frombuffer(data[84:], np.dtype([('numbers', '<f4', 12), ('end', '<u2')]))
     corners = triangles['numbers'][:, 3:].reshape(-1, 3)
     assert corners.min(axis=0) == pytest.approx([0.0, 0.0, 0.05])
     assert corners.max(axis=0) == pytest.approx([0.1, 0.2, 0.35])
-    monkeypatch.setattr(mesh_files, 'coal', None)
-    monkeypatch.setattr(mesh_files, 'WHY_NOT', 'no module', raising=False)
-    with pytest.raises(mesh_files.MeshError, match='pip install coal'):
-        mesh_files.as_stl(path)
+    monkeypatch.setattr(collision, 'coal', None)
+    monkeypatch.setattr(collision, 'WHY_NOT', 'no module', raising=False)
+    with pytest.raises(collision.MeshError, match='pip install coal'):
+        collision.as_stl(path)
 
 
 @pytest.mark.parametrize('unit', ['0', '-1', 'nan', 'inf'])
@@ -310,14 +309,14 @@ def test_a_collada_mesh_of_an_impossible_unit_is_not_read(tmp_path, unit):
     pytest.importorskip('coal')
     path = tmp_path / 'tip.dae'
     path.write_text(COLLADA.replace('"0.01"', f'"{unit}"'), encoding='utf-8')
-    with pytest.raises(mesh_files.MeshError, match=f'unit of length is {unit} m; it needs a'):
-        mesh_files.as_stl(path)
+    with pytest.raises(collision.MeshError, match=f'unit of length is {unit} m; it needs a'):
+        collision.as_stl(path)
 
 
 def test_a_collada_mesh_keeps_its_distance(tmp_path):
     pytest.importorskip('coal')
     (tmp_path / 'tip.dae').write_text(COLLADA, encoding='utf-8')
-    (tmp_path / 'tip.stl').write_bytes(mesh_files.as_stl(tmp_path / 'tip.dae'))
+    (tmp_path / 'tip.stl').write_bytes(collision.as_stl(tmp_path / 'tip.dae'))
     before, _, after = two_links().rpartition('</link>')
     mesh = '<collision><geometry><mesh filename="tip.{}" scale="3 1 1"/></geometry></collision>'
     poses = np.random.default_rng(0).uniform(-2.0, 2.0, (50, 2))

@@ -37,7 +37,7 @@ from identified_robot import identified, URDF as URDF_OF_TWO  # noqa: E402, I100
 from rich.console import Console  # noqa: E402
 from ros2_rnea.offline.commands.identify.__main__ import ExitCode, main, with_gains  # noqa: E402
 from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts  # noqa: E402
-from ros2_rnea.offline.commands.identify.tables import (  # noqa: E402
+from ros2_rnea.offline.commands.identify.output import (  # noqa: E402
     effort_table,
     parameter_table,
     sentences,

@@ -15,9 +15,10 @@
 The collision geometry of a robot, in MuJoCo.
 
 MuJoCo takes a mesh as its convex hull.  It reads STL and OBJ; other formats, such as COLLADA, are
-converted (:mod:`.mesh_files`).  A mesh that cannot be read, or that is not found, ends the check
-with an error that names it.  A link without geometry counts as a point at its origin, which must
-not come too close to the floor.
+converted to STL by the library coal (by Assimp).  Like RViz, that ignores the axis that a COLLADA
+file calls "up"; its unit of length counts here, as it does in RViz.  A mesh that is not found or
+cannot be read ends the check with an error that names it.  A link without geometry counts as a
+point at its origin, which must not come too close to the floor.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -34,13 +36,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ros2_rnea.errors import RneaError
-from ros2_rnea.model.regular_file import read_regular_file
+from ros2_rnea.model.regular_file import check_regular_file, MIB, read_regular_file
 from ros2_rnea.model.safe_xml import read_xml
 from ros2_rnea.model.urdf import with_rpy_alone
-from ros2_rnea.offline.commands.excite.mesh_files import as_stl, LARGEST_MESH
 from ros2_rnea.robots.arguments import Array, check_link
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.mujoco_library import mujoco
+
+try:
+    import coal
+except ImportError as _error:
+    coal = None
+    WHY_NOT = str(_error)
+
+_TRIANGLE = np.dtype([('numbers', '<f4', 12), ('attribute', '<u2')])
+"""A triangle in a binary STL file: its normal, which may be zero, and its corners."""
+
+LARGEST_MESH = 1024 * MIB
+"""Largest size of the file of a mesh [bytes]."""
 
 _COMPILER = {'discardvisual': 'false', 'fusestatic': 'false', 'strippath': 'false',
              'balanceinertia': 'true'}
@@ -82,6 +95,10 @@ _MAX_NAMED = 3
 
 class CollisionError(RneaError):
     """The collision geometry cannot be used, for the reason that the message gives."""
+
+
+class MeshError(RneaError):
+    """A mesh cannot be read, for the reason that the message gives."""
 
 
 class Pair(NamedTuple):
@@ -345,6 +362,46 @@ def _take_mesh(mesh: Element, folders: Sequence[Path], assets: dict[str, bytes])
         return f'mesh {name} cannot be read: {str(error).splitlines()[0]}'
     mesh.set('filename', key)
     return ''
+
+
+def as_stl(path: Path) -> bytes:
+    """
+    Return a mesh as a binary STL file, in metres.
+
+    :raises MeshError: where no library reads it.
+    :raises OSError: where it is no regular file.
+    """
+    if coal is None:
+        raise MeshError(
+            f'MuJoCo does not read {path.suffix or "files without an ending"}; the library coal '
+            f'converts other formats: pip install coal ({WHY_NOT})')
+    check_regular_file(path)
+    try:
+        mesh = coal.MeshLoader().load(str(path), np.full(3, _unit(path)))
+        vertices = np.array(mesh.vertices())
+        corners = np.array([
+            [triangle[k] for k in range(3)]
+            for triangle in map(mesh.tri_indices, range(mesh.num_tris))], dtype=int)
+    except (ValueError, RuntimeError) as error:
+        raise MeshError(str(error)) from error
+    if not len(corners) or not np.isfinite(vertices).all():
+        raise MeshError('it has no triangles' if not len(corners) else 'it has NaN or infinity')
+    triangles = np.zeros(len(corners), dtype=_TRIANGLE)
+    triangles['numbers'][:, 3:] = vertices[corners].reshape(-1, 9)
+    return bytes(80) + np.uint32(len(corners)).tobytes() + triangles.tobytes()
+
+
+def _unit(path: Path) -> float:
+    """Return the unit of length of a file [m]; formats other than COLLADA have none."""
+    if path.suffix.lower() != '.dae':
+        return 1.0
+    for element in read_xml(read_regular_file(path, LARGEST_MESH).decode(errors='replace')).iter():
+        if element.tag.rpartition(':')[2] == 'unit' and element.get('meter'):
+            unit = float(element.get('meter', '1'))
+            if not 0.0 < unit < inf:
+                raise MeshError(f'its unit of length is {unit:g} m; it needs a positive number')
+            return unit
+    return 1.0
 
 
 def _found(name: str, folders: Sequence[Path]) -> Path | None:

@@ -34,8 +34,15 @@ from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.offline.commands.check_model.source import read_document
 from ros2_rnea.offline.commands.identify.doubts import doubts, wrong_efforts
-from ros2_rnea.offline.commands.identify.files import PARAMETERS, SUMMARY, URDF, write_files
-from ros2_rnea.offline.commands.identify.tables import effort_table, parameter_table, sentences
+from ros2_rnea.offline.commands.identify.output import (
+    effort_table,
+    parameter_table,
+    PARAMETERS,
+    sentences,
+    SUMMARY,
+    URDF,
+    write_files,
+)
 from ros2_rnea.offline.commands.identify.unknown_list import HELP, unknowns_from
 from ros2_rnea.offline.commands.recordings import (
     add_recording_options,
