@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from matplotlib import rc_context
@@ -25,7 +26,6 @@ import numpy as np
 from ros2_rnea.command_line.pictures import BLUE, GREY, save, VERMILION
 from ros2_rnea.offline.commands.excite.plan import Plan
 from ros2_rnea.offline.commands.fill_efforts.picture import STYLE
-from ros2_rnea.robots.arguments import Array
 
 _SAMPLES = 1000
 
@@ -37,16 +37,24 @@ def draw(plan: Plan, path: Path) -> None:
     :param path: of the file; its suffix selects the format.
     :raises OutputError: if it cannot be written.
     """
-    times = np.linspace(0.0, plan.settings.period, _SAMPLES)
+    moving, times = plan.moving, np.linspace(0.0, plan.settings.period, _SAMPLES)
     motion = plan.excitation.motion.at(times)
-    efforts = plan.moving.efforts(plan.moving.states(motion))
-    joints = plan.excitation.joints
+    efforts = moving.efforts(moving.states(motion))
     with rc_context(STYLE):
-        figure = Figure(figsize=(9.0, 1.2 + 1.15 * len(joints)), layout='constrained')
-        axes = figure.subplots(len(joints), 2, squeeze=False, sharex=True)
-        for index, (left, right) in enumerate(axes):
-            _draw_position(left, plan, index, times, motion[0, :, index])
-            _draw_shares(right, plan, index, times, motion[1, :, index], efforts[:, index])
+        figure = Figure(figsize=(9.0, 1.2 + 1.15 * len(moving.joints)), layout='constrained')
+        axes = figure.subplots(len(moving.joints), 2, squeeze=False, sharex=True)
+        for i, ((left, right), joint, limits) in enumerate(zip(axes, moving.joints, plan.bounds)):
+            _lines(left, (limits.lower, limits.upper))
+            _lines(left, moving.center[i] + np.array((-1.0, 1.0)) * moving.half_range[i], GREY)
+            left.plot(times, motion[0, :, i], color=BLUE, linewidth=1.2)
+            left.set_ylabel(joint, rotation=0, ha='right', va='center')
+            _lines(right, (-100.0, 100.0))
+            for values, limit, allowed, colour, label in (
+                    (motion[1, :, i], limits.velocity, moving.velocity[i], BLUE, 'velocity'),
+                    (efforts[:, i], limits.effort, moving.effort[i], GREY, 'effort')):
+                share = 100.0 * allowed / limit
+                _lines(right, (-share, share), colour, 0.7)
+                right.plot(times, 100.0 * values / limit, color=colour, linewidth=1.2, label=label)
         axes[0, 0].set_title('position [rad or m]; orange: limit, dashed: with margin')
         axes[0, 1].set_title('share of the limit [%]')
         axes[0, 1].legend(loc='lower right', bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize=7)
@@ -55,27 +63,8 @@ def draw(plan: Plan, path: Path) -> None:
         save(figure, path)
 
 
-def _draw_position(axes: Axes, plan: Plan, index: int, times: Array, positions: Array) -> None:
-    limits, allowed = plan.bounds[index], plan.moving
-    for bound in (limits.lower, limits.upper):
-        axes.axhline(bound, color=VERMILION, linewidth=0.8)
-    for side in (-1.0, 1.0):
-        axes.axhline(allowed.center[index] + side * allowed.half_range[index],
-                     color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
-    axes.plot(times, positions, color=BLUE, linewidth=1.2)
-    axes.set_ylabel(plan.excitation.joints[index], rotation=0, ha='right', va='center')
-
-
-def _draw_shares(
-        axes: Axes, plan: Plan, index: int, times: Array, velocities: Array, efforts: Array,
-        ) -> None:
-    limits = plan.bounds[index]
-    for bound in (-100.0, 100.0):
-        axes.axhline(bound, color=VERMILION, linewidth=0.8)
-    for values, limit, allowed, colour, label in (
-            (velocities, limits.velocity, plan.moving.velocity[index], BLUE, 'velocity'),
-            (efforts, limits.effort, plan.moving.effort[index], GREY, 'effort')):
-        for side in (-1.0, 1.0):
-            axes.axhline(side * 100.0 * allowed / limit, color=colour, linewidth=0.7,
-                         linestyle=(0, (4, 3)))
-        axes.plot(times, 100.0 * values / limit, color=colour, linewidth=1.2, label=label)
+def _lines(axes: Axes, bounds: Iterable[float], margin: str = '', width: float = 0.8) -> None:
+    """Draw bounds as lines: limits, or dashed, in the colour of what has them with margins."""
+    for bound in bounds:
+        axes.axhline(bound, color=margin or VERMILION, linewidth=width,
+                     linestyle=(0, (4, 3)) if margin else '-')
