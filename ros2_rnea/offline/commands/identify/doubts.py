@@ -24,7 +24,7 @@ from ros2_rnea.offline.commands.report.files import PAGE
 from ros2_rnea.offline.identification.comparison import compare, Comparison
 from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Kind
 from ros2_rnea.offline.identification.recording import PreparedRecording
-from ros2_rnea.offline.identification.results import Doubt, Identification, Parameter
+from ros2_rnea.offline.identification.results import Doubt, Identification
 from ros2_rnea.offline.identification.unknowns import Names
 
 SIZE = 0.02
@@ -43,10 +43,10 @@ MAX_CAUSES = 3
 """Maximum number of remaining causes that are named."""
 
 LARGEST_RATIO = 3.0
-"""A mass that data does not determine is doubtful where it is so many times the URDF's."""
-
-MOST_SAMPLES = 1000
-"""About so many samples of a recording, evenly spaced, tell the effort of a mass."""
+"""
+A mass that data does not determine is doubtful where it is so many times the URDF's, and differs
+by a share of SIZE of all that moves.
+"""
 
 
 def wrong_efforts(
@@ -81,7 +81,7 @@ def doubts(
     return (*wrong_efforts(before, identification.joints, gains),
             *_unjudged(identification, before), *_bursts(identification, before, comparison),
             *_gains(before, identification.joints, gains),
-            *_of_the_fit(identification, comparison), *_explains_little(identification),
+            *_of_the_fit(identification), *_explains_little(identification),
             *_contradictions(identification, comparison),
             *_not_judged(identification, recordings),
             *_remaining_causes(identification, after, comparison))
@@ -157,8 +157,7 @@ def _bursts(
                 if any(told) else ''), each.joints)
 
 
-def _of_the_fit(
-        identification: Identification, comparison: Comparison | None) -> Iterator[Doubt]:
+def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
     if not identification.physically_consistent:
         yield Doubt('a body of the result cannot exist (it is not physically consistent); do not '
                     'use it for control')
@@ -174,28 +173,14 @@ def _of_the_fit(
         if identification.rotor_inertias else
         'something else is probably unknown, such as the inertia of rotors: add rotor to '
         '--unknown')
+    least = SIZE * float(identification.robot.inertial_parameters[::10].sum())
     for one in identification.parameters:
-        if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and not (
+        if one.quantity == 'm' and one.standard_error is None and one.urdf_value > 0.0 and abs(
+                one.value - one.urdf_value) > least and not (
                 one.urdf_value / LARGEST_RATIO < one.value < one.urdf_value * LARGEST_RATIO):
-            large = comparison and _of_mass(identification, one, comparison)
-            if large != {}:
-                told = f' (the change, RMS, Nm or N: {", ".join(large.values())})' if large else ''
-                yield Doubt(
-                    f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg '
-                    f'in the URDF, although the data does not determine it{told}; {advice}')
-
-
-def _of_mass(
-        identification: Identification, mass: Parameter, comparison: Comparison) -> dict[str, str]:
-    """Return the efforts of the change of one mass alone, by joint, where they have some size."""
-    robot, efforts = comparison.robot, []
-    column = 10 * robot.body_names.index(mass.owner)
-    for recording in (run.recording for run in comparison.runs):
-        rows = slice(None, None, -(-len(recording.times) // MOST_SAMPLES))
-        efforts.append(robot.regressor(
-            recording.q[rows], recording.qd[rows], recording.qdd[rows])[:, :, column])
-    return _large(identification, abs(mass.value - mass.urdf_value) * _rms(
-        np.concatenate(efforts)), comparison)
+            yield Doubt(
+                f'the {one.name} is {number(one.value)} kg, and {number(one.urdf_value)} kg in '
+                f'the URDF, although the data does not determine it; {advice}')
 
 
 def _explains_little(identification: Identification) -> Iterator[Doubt]:
