@@ -63,11 +63,12 @@ def correlation_of(pieces: Sequence[np.ndarray], samples: float, fitted: float) 
     """
     Return the correlation of what a fit leaves.
 
-    :param pieces: uninterrupted samples of it, zeros where a sample does not count.
+    :param pieces: uninterrupted samples of it, zeros where a sample does not count; one has some.
     :param samples: how many count.
     :param fitted: how many parameters were fitted to them.
     """
-    frequencies, powers, counts = (np.concatenate(each) for each in zip(*map(_spectrum, pieces)))
+    frequencies, powers, counts = (np.concatenate(each) for each in zip(
+        *map(_spectrum, filter(len, pieces))))
     order = np.argsort(frequencies, kind='stable')
     frequencies, power = frequencies[order], np.cumsum(powers[order])
     count = np.cumsum(counts[order])

@@ -55,3 +55,10 @@ def test_samples_that_do_not_count_change_nothing():
     noise[10_000:20_000] = 0.0
     parts = correlation_of([noise], 30_000, 0)
     assert parts.time == pytest.approx(whole.time, rel=0.1) == pytest.approx(2.0, rel=0.1)
+
+
+def test_an_empty_piece_changes_nothing():
+    """Of a short piece between two gaps, nothing may be left beside a delay that is tried."""
+    noise = np.random.default_rng(1).normal(size=(2, 300))
+    with_empty = correlation_of([noise[0], np.empty(0), noise[1]], 600, 3)
+    assert with_empty == correlation_of([*noise], 600, 3)
