@@ -23,20 +23,14 @@ own median, which a push does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 import numpy as np
 from ros2_rnea.offline.identification.comparison import Comparison
 from ros2_rnea.offline.identification.conclusions import Burst
 from ros2_rnea.offline.identification.recording import PreparedRecording
-from ros2_rnea.offline.identification.reduced_equations import (
-    Columns,
-    linear_equations,
-    ReducedEquations,
-    without,
-)
+from ros2_rnea.offline.identification.reduced_equations import Columns, ReducedEquations, without
 from scipy.ndimage import minimum_filter1d, uniform_filter1d
 
 WINDOW = 0.1
@@ -58,19 +52,14 @@ KNOTS = 16
 """Friction is linear between so many velocities."""
 
 TOGETHER = 0.5
-"""Bursts that are no more seconds apart are one."""
+"""Bursts that are no more seconds apart are one, and count as so long at least."""
 
 MOST = 0.1
-"""
-What takes a larger share of all recordings is no burst, but something that the model lacks.  In a
-recording of which it takes a larger share, something is different throughout, such as the
-temperature.  Each burst counts as TOGETHER at least: there is no other one within that time.
-"""
+"""What takes a larger share of a recording is no burst, but something that the model lacks."""
 
 
-def bursts(
-        comparison: Comparison, columns: Columns, equations: Mapping[int, ReducedEquations],
-        ) -> tuple[Burst, ...]:
+def bursts(comparison: Comparison, columns: Columns,
+           equations: Mapping[int, ReducedEquations]) -> tuple[Burst, ...]:
     """
     Return the bursts in recordings, in the order of time.
 
@@ -78,64 +67,51 @@ def bursts(
 
     :param equations: by the index of the coordinate.
     """
-    labels = [coordinate.label for coordinate in comparison.coordinates]
-    of_joints = {labels[j]: _marked(columns, each, j) for j, each in equations.items()}
-    pieces, found, lasting = iter(columns.pieces), [], 0.0
+    of_joints = {comparison.coordinates[j].label: _marked(columns, each, j)
+                 for j, each in equations.items()}
+    pieces, found = iter(columns.pieces), []
     for recording in (run.recording for run in comparison.runs):
         own = [burst for piece in islice(pieces, len(recording.pieces))
                for burst in _of_piece(recording, piece, columns.times, of_joints)]
-        lasts = sum(max(burst.end - burst.begin, TOGETHER) for burst in own)
-        lasting += lasts
-        if lasts > max(MOST * recording.duration, TOGETHER):
-            own = [replace(
-                own[0], end=own[-1].end, is_throughout=True,
-                joints=tuple(joint for joint in of_joints if any(
-                    joint in burst.joints for burst in own)))]
-        found += own
-    return tuple(found) if lasting <= max(MOST * comparison.duration, TOGETHER) else ()
+        if sum(max(burst.end - burst.begin, TOGETHER) for burst in own) <= max(
+                MOST * recording.duration, TOGETHER):
+            found += own
+    return tuple(found)
 
 
 def _of_piece(
         recording: PreparedRecording, piece: slice, times: np.ndarray,
         of_joints: Mapping[str, np.ndarray]) -> Iterator[Burst]:
     """Yield the bursts in a piece of a recording."""
-    marked = {joint: all_of_it[piece] for joint, all_of_it in of_joints.items()
-              if all_of_it[piece].any()}
-    if not marked:
+    start = recording.times[recording.pieces[0].start] - recording.begin
+    any_joint = np.any([marked[piece] for marked in of_joints.values()], axis=0)
+    at = np.flatnonzero(any_joint) + piece.start
+    if not len(at):
         return
-    start = recording.times[recording.pieces[0].start]
-    times = times[piece] - start
-    for begin, end in _spans(times, np.any(list(marked.values()), axis=0)):
-        inside = (times >= begin) & (times <= end)
+    for each in np.split(at, np.flatnonzero(np.diff(times[at]) > TOGETHER) + 1):
         yield Burst(
-            recording.name, begin, end,
-            tuple(joint for joint, own in marked.items() if own[inside].any()),
-            since=recording.begin, length=float(recording.times[-1] - start))
+            recording.name, float(times[each[0]] - start), float(times[each[-1]] - start),
+            tuple(joint for joint, marked in of_joints.items() if marked[each].any()))
 
 
 def _marked(columns: Columns, equations: ReducedEquations, j: int) -> np.ndarray:
     """Return which samples belong to a burst of a coordinate, shape (n,)."""
     left = _beside_any_friction(columns, equations, j)
-    count = len(columns.times)
-    averages, widths = np.zeros(count), np.zeros(count, dtype=int)
-    counts, marked = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+    sizes, widths = np.zeros(len(left)), np.zeros(len(left), dtype=int)  # 0: does not count
     for piece in columns.pieces:
-        if piece.stop - piece.start < 2:
+        steps = np.diff(columns.times[piece])
+        if not equations.moves or not len(steps) or not np.median(steps) > 0.0:
             continue
-        period = float(np.median(np.diff(columns.times[piece])))
-        width = max(round(WINDOW / period), 1) if period > 0.0 else 1
-        widths[piece] = width
-        averages[piece] = uniform_filter1d(left[piece], width)
-        counts[piece] = minimum_filter1d(
-            columns.moves[piece, j].astype(np.uint8), 2 * width + 1).astype(bool)
-    if not equations.moves:
-        return marked
-    sizes = np.abs(averages)
-    effort = float(np.sqrt(np.nanmean(np.square(columns.measured[:, j]))))
-    for width in np.unique(widths[counts]):  # an average over fewer samples has more noise
-        own = counts & (widths == width)
+        width = max(round(WINDOW / float(np.median(steps))), 1)
+        sizes[piece] = np.abs(uniform_filter1d(left[piece], width))
+        widths[piece] = width * minimum_filter1d(
+            columns.moves[piece, j].astype(int), 2 * width + 1)
+    marked = np.zeros(len(left), dtype=bool)
+    least = RESOLUTION * float(np.sqrt(np.nanmean(np.square(columns.measured[:, j]))))
+    for width in np.unique(widths[widths > 0]):  # an average over fewer samples has more noise
+        own = widths == width
         if np.count_nonzero(own) >= FEWEST:
-            spread = max(NORMAL * float(np.median(sizes[own])), RESOLUTION * effort)
+            spread = max(NORMAL * float(np.median(sizes[own])), least)
             marked |= own & (sizes > BEYOND * spread)
     return marked
 
@@ -150,14 +126,6 @@ def _beside_any_friction(columns: Columns, equations: ReducedEquations, j: int) 
     if step > 0.0:
         between = np.maximum(1.0 - np.abs(speeds[:, None] - knots) / step, 0.0)
         # Both are fitted together: of this friction, the other columns had made something else.
-        others = linear_equations(columns, rows, j, equations.own)
+        others = columns.linear(rows, j, equations.own)
         left[rows] = without(left[rows, None], without(between, others))[:, 0]
     return left
-
-
-def _spans(times: np.ndarray, marked: np.ndarray) -> Sequence[tuple[float, float]]:
-    """Return where marked samples begin and end, those close to each other together [s]."""
-    at = times[marked]
-    breaks = np.flatnonzero(np.diff(at) > TOGETHER)
-    begins, ends = at[[0, *(breaks + 1)]], at[[*breaks, len(at) - 1]]
-    return list(zip(begins.tolist(), ends.tolist()))

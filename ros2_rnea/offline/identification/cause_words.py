@@ -11,39 +11,75 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""The causes that were found, in words."""
+"""Conclusions in words: a sentence and an advice for each kind, and the figures of the causes."""
 
 from __future__ import annotations
 
 import cmath
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import degrees, inf, isfinite, nan, sqrt
+from typing import Any
 
 import numpy as np
 
-from ros2_rnea.offline.identification.cause_search import (
-    Explanation,
-    Found,
-    MIN_MASS,
-    MIN_REACH,
-    reach,
-)
-from ros2_rnea.offline.identification.causes import (
-    Cause,
-    Factor,
-    Load,
-    Mass,
-    NoGravity,
-    NoModel,
-    Tilt,
-    Zero,
-)
+from ros2_rnea.offline.identification.cause_search import Explanation, Found, mass, reach
+from ros2_rnea.offline.identification.causes import Cause, What
 from ros2_rnea.offline.identification.comparison import coordinates_of
 from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Improvement, Kind
 from ros2_rnea.offline.identification.reduced_equations import MODEL
 from ros2_rnea.robots.robot import Robot
 
-MAX_IMPROVEMENTS = 3
+WORDS = {
+    Kind.SIGN: (
+        'The effort of {subject} has the opposite sign: the measured effort is {factor} times '
+        'that of the model.',
+        'Turn the sign where the effort is recorded; if the position of the joint counts in the '
+        'other direction, too, turn the axis in the URDF.'),
+    Kind.GAIN: (
+        'The measured effort of {subject} is {factor} times that of the model.',
+        'The effort may be a current (then this is the number of amperes for one Nm), or counted '
+        'before the gear, or in another unit. Give the recording the right factor.'),
+    Kind.UNRELATED: (
+        'The measured effort of {subject} has little to do with that of the model.',
+        'Is it the effort of this joint, and does the recording have its motion?'),
+    Kind.SATURATED: (
+        'The effort of {subject} is cut off at {bounds} {excess.unit}: {share.value:.2g} % of the '
+        'samples in which the joint moves are exactly there, where the motion takes about '
+        '{excess.value:.2g} {excess.unit} more.',
+        'Record it in a range that is wide enough, or a slower motion.'),
+    Kind.GRAVITY: (
+        'Gravity points elsewhere, by {angle}: it is ({gravity}) m/s² in the axes of {root!r}.',
+        'If the arm is mounted like that, set gravity: [{gravity}].'),
+    Kind.ZERO: (
+        'The position of {subject} has another zero than the model: the efforts belong to '
+        'positions that are {zero} larger.',
+        'Calibrate the joint, or turn the origin of the joint in the URDF.'),
+    Kind.LACKS: (
+        'The measured efforts {lack}.',
+        'Some drivers take it off before they report an effort. Record the whole effort of the '
+        'joints, or compare with a model that lacks the same (--gravity 0 0 0).'),
+    Kind.LOAD: (
+        '{Subject} carries {mass} more than in the URDF.{vector}',
+        'Attach it as a payload, or add it to the URDF.'),
+    Kind.LINK_MASS: (
+        'The mass of {subject} is {mass}, not the {given:.4g} kg of the URDF (with all that is '
+        'fixed to it).',
+        'Correct the mass in the URDF, or identify the link.'),
+    Kind.MASS_DISTRIBUTION: (
+        'The mass of {subject} is distributed otherwise than in the URDF.{vector}{unjudged}',
+        'Look at its centre of mass and inertia in the URDF, or identify them.'),
+    Kind.OFFSET: (
+        'The effort of {subject} has an offset of {offset}{remark}.',
+        'Tare the sensor, or give the offset to the friction of this joint: beside Coulomb '
+        'friction, it is the same as friction that depends on the direction.'),
+    Kind.ROTOR: (
+        '{Subject} moves {inertia} more than the links, {like}.',
+        'Add this inertia to the parameter armature of the node for this joint, or identify it.'),
+    Kind.FRICTION: ('{Subject} has {what}: {figures}{remark}.', '{advice}')}
+"""The sentence of each kind of conclusion, and what to do about it."""
+
+MOST_NAMED = 3
+"""Of joints that a cause improves, and of other explanations, no more are named."""
 
 LONG = 0.5
 """
@@ -53,6 +89,17 @@ with shorter ones, errors of friction or of a factor make up too much of it.
 
 STANDARD_ERRORS = 4.0
 """A figure that is this far from zero, in standard errors, is told as positive or negative."""
+
+
+def conclude(
+        kind: Kind, subject: str, quantities: Sequence[Estimate], significance: float,
+        improvements: Sequence[Improvement] = (), **words: Any) -> Conclusion:
+    """Return a conclusion in the words of its kind, which name its quantities and other words."""
+    words.update({each.name: each for each in quantities}, subject=subject,
+                 Subject=subject[0].upper() + subject[1:])
+    sentence, advice = (text.format(**words) for text in WORDS[kind])
+    return Conclusion(kind, subject, sentence, advice, tuple(quantities), significance,
+                      tuple(improvements))
 
 
 class CauseWords:
@@ -65,219 +112,120 @@ class CauseWords:
     """
 
     def __init__(self, robot: Robot, explanation: Explanation, levers: np.ndarray) -> None:
-        self._robot = robot
-        self._levers = levers
-        self._explanation = explanation
+        self._robot, self._explanation, self._levers = robot, explanation, levers
         self._coordinates = coordinates_of(robot)
-        bodies = robot.inertial_parameters.reshape(-1, 10)
-        self._heaviest = max(float(bodies[:, 0].sum()), MIN_MASS)
-        self._reach = max(reach(robot), MIN_REACH)
-        self._words: dict[type[Cause], Callable[..., Conclusion]] = {
-            Factor: self._factor, Tilt: self._tilt, Load: self._load, Mass: self._mass,
-            NoGravity: self._no_gravity, NoModel: self._no_model, Zero: self._zero}
-
-    def conclusion(self, found: Found) -> Conclusion:
-        """Return a cause in words."""
-        return self._words[type(found.cause)](found)
 
     def name(self, cause: Cause) -> str:
         """Return what a cause is, without figures."""
-        if isinstance(cause, Factor):
-            return f'a factor on the effort of {self._of(cause.coordinate)}'
-        if isinstance(cause, Tilt):
-            return 'another direction of gravity'
-        if isinstance(cause, NoGravity):
-            return 'efforts that lack gravity'
-        if isinstance(cause, Zero):
-            return f'another zero of the position of {self._of(cause.coordinate)}'
-        if isinstance(cause, NoModel):
-            return 'efforts that are external ones'
-        if isinstance(cause, Mass):
-            return f'another mass of link {self._link(cause.body)!r}'
-        if isinstance(cause, Load):
-            return f'a load on link {self._link(cause.body)!r}'
-        raise TypeError(f'no words for {cause!r}')
+        return cause.what.value.format(self._subject(cause))
 
-    def _of(self, coordinate: int | None) -> str:
-        return 'all joints' if coordinate is None else (
-            f'joint {self._coordinates[coordinate].label!r}')
+    def _subject(self, cause: Cause) -> str:
+        if cause.where is None:
+            return 'the base' if cause.what is What.TILT else 'all joints'
+        if cause.body is not None:
+            return f'link {self._robot.body_names[cause.body]!r}'
+        return f'joint {self._coordinates[cause.where].label!r}'
 
-    def _link(self, body: int) -> str:
-        return self._robot.body_names[body]
+    def conclusion(self, found: Found, kind: Kind | None = None) -> Conclusion:
+        """Return a cause in words, of another kind where that is given."""
+        rms, equations = self._explanation.rms, self._explanation.equations
+        improvements = sorted(equations, key=lambda j: (
+            rms[j] - found.rms_without[j]) / equations[j].noise)
+        own_kind, quantities, words = self._figures(found)
+        return conclude(
+            kind or own_kind, self._subject(found.cause), quantities,
+            sqrt(max(found.statistic, 0.0)),
+            [Improvement(self._coordinates[j].label, found.rms_without[j], rms[j],
+                         self._coordinates[j].effort_unit)
+             for j in improvements[:MOST_NAMED]], **words)
 
-    def _conclude(
-            self, found: Found, kind: Kind, subject: str, sentence: str, advice: str,
-            *quantities: Estimate) -> Conclusion:
-        rms = self._explanation.rms
-        improvements = [
-            Improvement(coordinate.label, found.rms_without[j], rms[j], coordinate.effort_unit)
-            for j, coordinate in enumerate(self._coordinates) if j in rms]
-        noises = {self._coordinates[j].label: each.noise
-                  for j, each in self._explanation.equations.items()}
-        improvements.sort(key=lambda each: (each.after - each.before) / noises[each.label])
-        return Conclusion(
-            kind, subject, sentence, advice, quantities, sqrt(max(found.statistic, 0.0)),
-            tuple(improvements[:MAX_IMPROVEMENTS]))
+    def _figures(self, found: Found) -> tuple[Kind, list[Estimate], dict[str, Any]]:
+        """Return the kind of a conclusion, its quantities, and other words."""
+        what, where = found.cause
+        if what is What.TILT:
+            return self._tilt(found)
+        if what is What.NO_MODEL:
+            return Kind.LACKS, [], {
+                'lack': 'contain nothing of the model: they are external efforts, or those of a '
+                        'driver that takes its own model off'}
+        value, error = float(found.parameters[0]), float(found.errors[0])
+        if what is What.NO_GRAVITY:
+            share = Estimate('share', 100.0 * value, 100.0 * error, '%')
+            return Kind.LACKS, [share], {'lack': f'lack gravity: {share} of it'}
+        if what is What.ZERO:
+            return Kind.ZERO, [Estimate('zero', degrees(value), degrees(error), '°')], {}
+        if found.cause.body is not None:
+            given = float(self._robot.inertial_parameters[10 * found.cause.body])
+            if what is What.LOAD:
+                return self._load(found, found.cause.body, given)
+            return Kind.LINK_MASS, [
+                Estimate('mass', given * (1.0 + value), given * error, 'kg')], {'given': given}
+        rest = 1.0  # what other causes make of the effort
+        if where is not None:
+            rest = self._explanation.fit.coefficients[where, MODEL] / (1.0 + value)
+        factor = Estimate('factor', float(rest * (1.0 + value)), float(abs(rest) * error))
+        return Kind.SIGN if factor.value < 0.0 else Kind.GAIN, [factor], {}
 
-    def _factor(self, found: Found) -> Conclusion:
-        assert isinstance(found.cause, Factor)  # noqa: S101
-        rest, j = 1.0, found.cause.coordinate
-        if j is not None:  # what other causes make of the effort of all joints
-            rest = float(self._explanation.coefficients[j, MODEL]) / (
-                1.0 + float(found.parameters[0]))
-        factor = Estimate('factor', rest * (1.0 + float(found.parameters[0])),
-                          abs(rest) * _error(found, 0))
-        whose = self._of(found.cause.coordinate)
-        if factor.value < 0.0:
-            return self._conclude(
-                found, Kind.SIGN, whose,
-                f'The effort of {whose} has the opposite sign: the measured effort is {factor} '
-                'times that of the model.',
-                'Turn the sign where the effort is recorded; if the position of the joint counts '
-                'in the other direction, too, turn the axis in the URDF.', factor)
-        return self._conclude(
-            found, Kind.GAIN, whose,
-            f'The measured effort of {whose} is {factor} times that of the model.',
-            'The effort may be a current (then this is the number of amperes for one Nm), or '
-            'counted before the gear, or in another unit. Give the recording the right factor.',
-            factor)
-
-    def _zero(self, found: Found) -> Conclusion:
-        assert isinstance(found.cause, Zero)  # noqa: S101
-        unit = self._coordinates[found.cause.coordinate].position_unit
-        scale, shown = (degrees(1.0), '°') if unit == 'rad' else (1e3, 'mm')
-        zero = Estimate(
-            'zero', scale * float(found.parameters[0]), scale * _error(found, 0), shown)
-        return self._conclude(
-            found, Kind.ZERO, self._of(found.cause.coordinate),
-            f'The position of {self._of(found.cause.coordinate)} has another zero than the model: '
-            f'the efforts belong to positions that are {zero} larger.',
-            'Calibrate the joint, or turn the origin of the joint in the URDF.', zero)
-
-    def _tilt(self, found: Found) -> Conclusion:
-        assert isinstance(found.cause, Tilt)  # noqa: S101
-        before = np.array(found.cause.gravity)
-        after = found.cause.direction(found.parameters)
-        size = float(np.linalg.norm(before))
+    def _tilt(self, found: Found) -> tuple[Kind, list[Estimate], dict[str, Any]]:
+        before = np.array(self._robot.free_fall)
+        size, after = float(np.linalg.norm(before)), before + found.parameters
         cosine = float(before @ after) / size ** 2
         tilt = cmath.phase(complex(cosine, sqrt(max(0.0, 1.0 - cosine ** 2))))
+        across = np.eye(3) - np.outer(after, after) / size ** 2  # the magnitude is known
+        covariance = across @ found.covariance @ across
         away = after * cosine - before
         length = float(np.linalg.norm(away))
-        spread = found.covariance if length < 1e-6 * size else np.array(
-            [[away @ found.covariance @ away / length ** 2]])
-        error = sqrt(max(float(np.trace(spread)), 0.0)) / size
-        x, y, z = (f'{each:.2f}' for each in after)
-        angle = Estimate('angle', degrees(tilt), degrees(error), '°')
-        return self._conclude(
-            found, Kind.GRAVITY, 'the base',
-            f'Gravity points elsewhere, by {angle}: it is ({x}, {y}, {z}) m/s² in the axes of '
-            f'{self._robot.tree.root!r}.',
-            f'If the arm is mounted like that, set gravity: [{x}, {y}, {z}].', angle,
-            *(Estimate(f'gravity {axis}', float(value), sqrt(float(variance)), 'm/s²')
-              for axis, value, variance in zip('xyz', after, np.diag(found.covariance))))
+        variance = np.trace(covariance) if length < 1e-6 * size else (
+            away @ covariance @ away / length ** 2)
+        angle = Estimate('angle', degrees(tilt), degrees(sqrt(max(variance, 0.0)) / size), '°')
+        axes = [Estimate(f'gravity {axis}', float(value), sqrt(max(error, 0.0)), 'm/s²')
+                for axis, value, error in zip('xyz', after, np.diag(covariance))]
+        return Kind.GRAVITY, [angle, *axes], {
+            'gravity': ', '.join(f'{each:.2f}' for each in after), 'root': self._robot.tree.root}
 
-    def _no_gravity(self, found: Found) -> Conclusion:
-        share = Estimate('share', 100.0 * float(found.parameters[0]), 100.0 * _error(found, 0),
-                         '%')
-        return self._conclude(
-            found, Kind.LACKS, 'all joints', f'The measured efforts lack gravity: {share} of it.',
-            'Some drivers take it off before they report an effort. Record the whole effort, or '
-            'compare with a model without gravity (--gravity 0 0 0).', share)
-
-    def _no_model(self, found: Found) -> Conclusion:
-        return self._conclude(
-            found, Kind.LACKS, 'all joints',
-            'The measured efforts contain nothing of the model: they are external efforts, or '
-            'those of a driver that takes its own model off.',
-            'Record the whole effort of the joints (of the motors, or of their sensors).')
-
-    def _load(self, found: Found) -> Conclusion:
-        assert isinstance(found.cause, Load)  # noqa: S101
-        link = self._link(found.cause.body)
-        mass = self._of_load(found, 0, 'mass')
-        levers = self._levers[:, found.cause.body]
-        longest = int(np.argmax(levers))
-        is_judged = max(levers[[*self._explanation.equations]]) >= LONG * levers[longest]
-        if not is_judged or not abs(mass.value) >= STANDARD_ERRORS * mass.standard_error:
-            moments = tuple(self._of_load(found, k, f'moment {axis}')
-                            for k, axis in enumerate('xyz', start=1))
-            shown = _along_axes(moments)
-            unjudged = '' if is_judged else (
-                f' Its mass is not stated, since {self._of(longest)}, on which it acts most, '
-                'is not judged.')
-            return self._conclude(
-                found, Kind.MASS_DISTRIBUTION, f'link {link!r}',
-                f'The mass of link {link!r} is distributed otherwise than in the URDF'
-                + (f': its first moment of mass differs by {shown}.' if shown else '.')
-                + _not_held('first moment of mass', moments) + unjudged,
-                'Look at its centre of mass and inertia in the URDF, or identify them.', *moments)
-        if mass.value < 0.0:
-            given = float(self._robot.inertial_parameters[10 * found.cause.body])
-            return self._conclude(
-                found, Kind.LINK_MASS, f'link {link!r}',
-                f'The mass of link {link!r} is {-mass.value:.3g} ± {mass.standard_error:.2g} kg '
-                f'less than the {given:.4g} kg of the URDF (with all that is fixed to it).',
-                'Correct the mass in the URDF, or identify the link.', mass)
-        centre = _centre(found, self._reach)
-        where = _along_axes(centre)
-        return self._conclude(
-            found, Kind.LOAD, f'link {link!r}',
-            f'Link {link!r} carries {mass} more than in the URDF'
-            + (f', with the centre of mass at {where} in its frame.' if where else '.')
-            + _not_held('centre of mass', centre),
-            'Attach it as a payload, or add it to the URDF.', mass, *centre)
-
-    def _of_load(self, found: Found, k: int, name: str) -> Estimate:
-        """Return a mass or a first moment of mass, unknown where its error is beyond the robot."""
-        bound, unit = (self._heaviest, 'kg') if k == 0 else (
-            self._heaviest * self._reach, 'kg m')
-        return _bounded(name, float(found.parameters[k]), _error(found, k), unit, bound)
-
-    def _mass(self, found: Found) -> Conclusion:
-        assert isinstance(found.cause, Mass)  # noqa: S101
-        link, given = self._link(found.cause.body), found.cause.inertial[0]
-        mass = Estimate('mass', given * (1.0 + float(found.parameters[0])),
-                        given * _error(found, 0), 'kg')
-        return self._conclude(
-            found, Kind.LINK_MASS, f'link {link!r}',
-            f'The mass of link {link!r} is {mass}, not the {given:.4g} kg of the URDF (with all '
-            'that is fixed to it).',
-            'Correct the mass in the URDF, or identify the link.', mass)
-
-
-def _error(found: Found, k: int) -> float:
-    return sqrt(max(float(found.covariance[k, k]), 0.0)) if found.held[k] else inf
+    def _load(self, found: Found, body: int, given: float) -> tuple[
+            Kind, list[Estimate], dict[str, Any]]:
+        heaviest, size = mass(self._robot), reach(self._robot)
+        more = _bounded('mass', found.parameters[0], found.errors[0], 'kg', heaviest)
+        longest = int(np.argmax(self._levers[:, body]))
+        is_judged = max(self._levers[[*self._explanation.equations], body]) >= (
+            LONG * self._levers[longest, body])
+        if is_judged and more.value <= -STANDARD_ERRORS * more.standard_error:
+            return Kind.LINK_MASS, [Estimate(
+                'mass', given + more.value, more.standard_error, 'kg')], {'given': given}
+        if is_judged and more.value >= STANDARD_ERRORS * more.standard_error:
+            centre = []
+            for k, axis in enumerate('xyz', start=1):  # its error, to the first order
+                slopes = np.zeros(len(found.parameters))
+                slopes[[0, k]] = np.array([-found.parameters[k] / more.value, 1.0]) / more.value
+                error = sqrt(max(slopes @ found.covariance @ slopes, 0.0))
+                centre.append(_bounded(
+                    f'centre {axis}', found.parameters[k] / more.value,
+                    error if isfinite(found.errors[k]) else inf, 'm', size))
+            return Kind.LOAD, [more, *centre], {'vector': _along_axes(
+                'centre of mass', 'in its frame is', centre)}
+        moments = [
+            _bounded(f'moment {axis}', found.parameters[k], found.errors[k], 'kg m',
+                     heaviest * size) for k, axis in enumerate('xyz', start=1)]
+        return Kind.MASS_DISTRIBUTION, moments, {
+            'vector': _along_axes('first moment of mass', 'differs by', moments),
+            'unjudged': '' if is_judged else (
+                f' Its mass is not stated, since joint {self._coordinates[longest].label!r}, on '
+                'which it acts most, is not judged.')}
 
 
 def _bounded(name: str, value: float, error: float, unit: str, bound: float) -> Estimate:
     """Return a figure; no number where its error is larger than what the figure itself can be."""
     if error > bound:
         return Estimate(name, nan, inf, unit)
-    return Estimate(name, value, error, unit)
+    return Estimate(name, float(value), float(error), unit)
 
 
-def _along_axes(figures: Sequence[Estimate]) -> str:
-    """Return those of three figures that the recordings hold."""
-    return ', '.join(f'{axis} {each}' for axis, each in zip('xyz', figures)
-                     if isfinite(each.standard_error))
-
-
-def _not_held(what: str, figures: Sequence[Estimate]) -> str:
-    """Return a sentence that says along which axes there is no figure."""
-    axes = [axis for axis, each in zip('xyz', figures) if not isfinite(each.standard_error)]
-    return (f' Its {what} along {" and ".join(axes)} is not identifiable from these recordings.'
-            if axes else '')
-
-
-def _centre(found: Found, reach: float) -> tuple[Estimate, ...]:
-    """Return the centre of mass: first moments by mass, with their errors to the first order."""
-    mass = float(found.parameters[0])
-    centre = []
-    for k, axis in enumerate('xyz', start=1):
-        position = float(found.parameters[k]) / mass
-        slopes = np.zeros(len(found.parameters))
-        slopes[[0, k]] = -position / mass, 1.0 / mass
-        variance = float(slopes @ found.covariance @ slopes)
-        error = sqrt(max(variance, 0.0)) if found.held[k] else inf
-        centre.append(_bounded(f'centre {axis}', position, error, 'm', reach))
-    return tuple(centre)
+def _along_axes(what: str, differs: str, figures: Sequence[Estimate]) -> str:
+    """Return sentences about three figures along the axes of a link, of which some are unknown."""
+    held = [f'{axis} {each}' for axis, each in zip('xyz', figures)
+            if isfinite(each.standard_error)]
+    missing = [axis for axis, each in zip('xyz', figures) if not isfinite(each.standard_error)]
+    return (f' Its {what} {differs} {", ".join(held)}.' if held else '') + (
+        f' Its {what} along {" and ".join(missing)} is not identifiable from these recordings.'
+        if missing else '')

@@ -14,15 +14,15 @@
 """
 What may be wrong with a model or a measurement, apart from what a joint has of its own.
 
-A cause has a few parameters and says what they make of the model.  Several causes act together
-exactly: a load under another gravity weighs what it weighs there.
+A cause has a few parameters, zero where it does not exist, and says what they make of the model.
+Several causes act together exactly: a load under another gravity weighs what it weighs there.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,230 +34,126 @@ WHOLE = 1.1
 """The largest share of gravity that may be lacking, by the errors of masses."""
 
 
-@dataclass(eq=False)
-class Altered:
+class What(Enum):
+    """What is wrong, in words that lack the joint or the link."""
+
+    NO_MODEL = 'efforts that are external ones'
+    FACTOR = 'a factor on the effort of {}'
+    NO_GRAVITY = 'efforts that lack gravity'
+    TILT = 'another direction of gravity'
+    ZERO = 'another zero of the position of {}'
+    LOAD = 'a load on {}'
+    MASS = 'another mass of {}'
+
+
+class Cause(NamedTuple):
     """
-    What causes make of the model and the measurement.
+    One cause.
 
-    :ivar inertial: what is added to the inertial parameters, shape (10 bodies,).
-    :ivar gravity: what is added to gravity, shape (3,) [m/s^2].
-    :ivar zeros: what other zeros of positions add: four numbers by :meth:`Zero.apply` for each
-        coordinate, shape (4, nv).
-    :ivar factor: measured effort by true effort, shape (nv,).
-    :ivar model: 1, or 0 where the efforts do not contain the model's.
-    """
+    NO_MODEL has no parameters; FACTOR a share of the effort, MASS one of all inertial parameters
+    of a body, NO_GRAVITY the share of gravity that the efforts lack; ZERO an angle that is added
+    to the position [rad]; TILT three numbers that are added to gravity, which keeps its magnitude
+    [m/s^2]; LOAD ten inertial parameters, which are added to those of a body.
 
-    inertial: np.ndarray
-    gravity: np.ndarray
-    zeros: np.ndarray
-    factor: np.ndarray
-    model: float = 1.0
-
-    @classmethod
-    def not_at_all(cls, robot: Robot) -> Altered:
-        """Return a model and a measurement that are as they should be."""
-        return cls(np.zeros(10 * len(robot.body_names)), np.zeros(3), np.zeros((4, robot.nv)),
-                   np.ones(robot.nv))
-
-    def coefficients(self) -> np.ndarray:
-        """Return those of each coordinate's reduced equations, its own apart: (nv, columns)."""
-        moments = self.inertial.reshape(-1, 10)[:, :4].ravel()
-        shared = np.concatenate([
-            self.inertial, (moments[:, np.newaxis] * self.gravity).ravel(),
-            self.zeros.ravel(), self.gravity, [self.model]])
-        return np.column_stack(
-            [self.factor[:, np.newaxis] * shared, np.full(len(self.factor), -1.0)])
-
-
-def turning(robot: Robot) -> np.ndarray:
-    """
-    Return of which coordinates all efforts are sines of the position and its double, shape (nv,).
-
-    These are joints that turn, without another joint that mimics them.
-    """
-    moving = [body.v_index for body in robot.tree.bodies]
-    return np.array([each.position_unit == 'rad' and moving.count(v) == 1
-                     for v, each in enumerate(coordinates_of(robot))], dtype=bool)
-
-
-class Cause(ABC):
-    """
-    One cause, with parameters that are zero where it does not exist.
-
-    :ivar size: the number of its parameters.
+    :ivar where: index of the coordinate or body; None for all.
     """
 
-    size = 1
+    what: What
+    where: int | None = None
 
-    def starts(self) -> np.ndarray:
-        """Return where a fit may begin, a row for each start: (starts, size)."""
-        return np.zeros((1, self.size))
+    @property
+    def size(self) -> int:
+        """Return the number of its parameters."""
+        return {What.NO_MODEL: 0, What.TILT: 3, What.LOAD: 10}.get(self.what, 1)
 
-    def settled(self, parameters: np.ndarray) -> np.ndarray:
+    @property
+    def body(self) -> int | None:
+        """Return the body of which it alters the inertia."""
+        return self.where if self.what in (What.LOAD, What.MASS) else None
+
+    @property
+    def is_factor(self) -> bool:
+        """Return whether it is a factor on efforts."""
+        return self.what is What.FACTOR
+
+    def starts(self, robot: Robot) -> np.ndarray:
+        """Return where a fit may begin, one of which is close to any solution: (starts, size)."""
+        if self.what is What.TILT:
+            axes = np.linalg.norm(robot.free_fall) * np.concatenate([np.eye(3), -np.eye(3)])
+            return np.concatenate([np.zeros((1, 3)), axes - np.array(robot.free_fall)])
+        if self.what is What.ZERO:
+            return np.radians([[0.0], [90.0], [180.0], [-90.0]])
+        return np.full((1, self.size), float(self.what is What.NO_GRAVITY))
+
+    def settled(self, robot: Robot, parameters: np.ndarray) -> np.ndarray:
         """Return the parameters in their plain form, where several forms are equivalent."""
+        if self.what is What.TILT:
+            altered = np.array(robot.free_fall) + parameters
+            return altered * (np.linalg.norm(robot.free_fall) / np.linalg.norm(altered)) - (
+                np.array(robot.free_fall))
+        if self.what is What.ZERO:
+            return np.remainder(parameters + np.pi, 2.0 * np.pi) - np.pi
         return parameters
 
-    @abstractmethod
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Alter the model or the measurement."""
 
-
-@dataclass(frozen=True)
-class Factor(Cause):
+def coefficients(robot: Robot, causes: Collection[tuple[Cause, np.ndarray]]) -> np.ndarray:
     """
-    The effort of a coordinate is measured in another unit or direction, or that of all.
+    Return the coefficients of the reduced equations, shape (nv, columns), own columns apart.
 
-    :ivar coordinate: its index; None for all alike.
+    :param causes: what is wrong, each with its parameters.
     """
+    inertial, gravity = np.zeros((len(robot.body_names), 10)), np.zeros(3)
+    zeros, factor, model = np.zeros((4, robot.nv)), np.ones(robot.nv), 1.0
+    for cause, parameters in causes:
+        what, where = cause
+        if what is What.NO_MODEL:
+            model = 0.0
+        elif what is What.FACTOR:
+            factor[slice(None) if where is None else where] *= 1.0 + parameters[0]
+        elif what is What.NO_GRAVITY:
+            gravity -= min(max(float(parameters[0]), 0.0), WHOLE) * np.array(robot.free_fall)
+        elif what is What.TILT:
+            gravity += cause.settled(robot, parameters)
+        elif what is What.ZERO:
+            zeros[:, where] = sines_of_turn(float(parameters[0]))
+        elif what is What.LOAD:
+            inertial[where] += parameters
+        else:
+            inertial[where] += parameters[0] * robot.inertial_parameters.reshape(-1, 10)[where]
+    moments = inertial[:, :4].reshape(-1, 1) * gravity
+    shared = np.concatenate(
+        [inertial.ravel(), moments.ravel(), zeros.ravel(), gravity, [model]])
+    return np.column_stack([factor[:, np.newaxis] * shared, np.full(robot.nv, -1.0)])
 
-    coordinate: int | None
 
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Alter the factor: by itself plus the parameter."""
-        to.factor[slice(None) if self.coordinate is None else self.coordinate] *= 1 + parameters[0]
-
-
-@dataclass(frozen=True)
-class Zero(Cause):
+def turning(robot: Robot) -> dict[int, int]:
     """
-    The position of a joint has another zero than the model's, by the parameter [rad or m].
+    Return the coordinates of which all efforts are sines of the position and its double.
 
-    :ivar coordinate: its index.
-    :ivar turns: whether it has the same efforts after a turn.
+    These are joints that turn, without another joint that mimics them.
+
+    :return: the index of the position by that of the coordinate.
     """
-
-    coordinate: int
-    turns: bool
-
-    def starts(self) -> np.ndarray:
-        """Return quarters of a turn."""
-        return np.radians([[0.0], [90.0], [180.0], [-90.0]]) if self.turns else np.zeros((1, 1))
-
-    def settled(self, parameters: np.ndarray) -> np.ndarray:
-        """Return an angle between half a turn to either side."""
-        return np.remainder(parameters + np.pi, 2.0 * np.pi) - np.pi if self.turns else parameters
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Add the parameter to the position: exactly where it turns, else to the second order."""
-        zero = float(parameters[0])
-        to.zeros[:, self.coordinate] = sines_of_turn(zero) if self.turns else (
-            zero, 0.5 * zero ** 2, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class Tilt(Cause):
-    """
-    Gravity has another direction and its old magnitude; the parameters are added to it.
-
-    :ivar gravity: that of the model [m/s^2].
-    """
-
-    gravity: tuple[float, float, float]
-    size = 3
-
-    def starts(self) -> np.ndarray:
-        """Return directions of which one is close to any other."""
-        axes = np.linalg.norm(self.gravity) * np.concatenate([np.eye(3), -np.eye(3)])
-        return np.concatenate([np.zeros((1, 3)), axes - np.array(self.gravity)])
-
-    def settled(self, parameters: np.ndarray) -> np.ndarray:
-        """Return parameters that lead to gravity of the old magnitude."""
-        return self.direction(parameters) - np.array(self.gravity)
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Alter gravity."""
-        to.gravity[:] += self.settled(parameters)
-
-    def direction(self, parameters: np.ndarray) -> np.ndarray:
-        """Return the altered gravity [m/s^2]."""
-        altered = np.array(self.gravity) + parameters
-        return altered * (np.linalg.norm(self.gravity) / np.linalg.norm(altered))
-
-
-@dataclass(frozen=True)
-class NoGravity(Cause):
-    """
-    The measured efforts lack gravity, or the parameter's share of it.
-
-    :ivar gravity: that of the model [m/s^2].
-    """
-
-    gravity: tuple[float, float, float]
-
-    def starts(self) -> np.ndarray:
-        """Return that all of it is lacking."""
-        return np.ones((1, 1))
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Take the share off gravity: not less than none, and hardly more than the whole."""
-        to.gravity[:] -= min(max(float(parameters[0]), 0.0), WHOLE) * np.array(self.gravity)
-
-
-@dataclass(frozen=True)
-class NoModel(Cause):
-    """The measured efforts are external ones: they contain nothing of the model."""
-
-    size = 0
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Leave the model out."""
-        to.model = 0.0
-
-
-@dataclass(frozen=True)
-class Load(Cause):
-    """
-    A body has other inertial parameters: by a load, or since the description's are wrong.
-
-    :ivar body: its index.
-    """
-
-    body: int
-    size = 10
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Add ten inertial parameters to those of the body."""
-        to.inertial[10 * self.body:10 * (self.body + 1)] += parameters
-
-
-@dataclass(frozen=True)
-class Mass(Cause):
-    """
-    All inertial parameters of a body are too large or too small, by one factor.
-
-    :ivar body: its index.
-    :ivar inertial: its ten parameters in the model.
-    """
-
-    body: int
-    inertial: tuple[float, ...]
-
-    def apply(self, parameters: np.ndarray, to: Altered) -> None:
-        """Add a share of the body's parameters to them."""
-        to.inertial[10 * self.body:10 * (self.body + 1)] += (
-            parameters[0] * np.array(self.inertial))
+    moving, coordinates = [body.v_index for body in robot.tree.bodies], coordinates_of(robot)
+    return {body.v_index: body.q_index for body in robot.tree.bodies
+            if body.type.nv == 1 and moving.count(body.v_index) == 1
+            and coordinates[body.v_index].position_unit == 'rad'}
 
 
 def are_compatible(causes: Collection[Cause]) -> bool:
     """Return whether causes can exist together, and tell different things."""
-    bodies = [cause.body for cause in causes if isinstance(cause, (Load, Mass))]
-    if len(bodies) > len({*bodies}) or len({type(cause) for cause in causes}
-                                           & {Tilt, NoGravity}) > 1:
-        return False
-    return NoModel() not in causes or all(isinstance(cause, (NoModel, Load)) for cause in causes)
+    kinds = {cause.what for cause in causes}
+    bodies = [cause.body for cause in causes if cause.body is not None]
+    return (len(bodies) == len({*bodies}) and not {What.TILT, What.NO_GRAVITY} <= kinds
+            and (What.NO_MODEL not in kinds or kinds <= {What.NO_MODEL, What.LOAD}))
 
 
 def conceivable(robot: Robot) -> list[Cause]:
     """Return all causes that may exist for a robot."""
     bodies = robot.inertial_parameters.reshape(-1, 10)
-    causes: list[Cause] = [NoModel(), *(Factor(j) for j in range(robot.nv))]
-    if robot.nv > 1:
-        causes.append(Factor(None))
-    if any(robot.free_fall):
-        causes += [NoGravity(robot.free_fall), Tilt(robot.free_fall)]
-    turns = turning(robot).tolist()
-    moved = (robot.tree.bodies[index] for index in robot.tree.joints.values())
-    causes += [Zero(body.v_index, turns[body.v_index]) for body in moved if body.type.nv == 1]
-    causes += [Load(body) for body in range(len(bodies))]
-    return [*causes, *(Mass(body, tuple(row))
-                       for body, row in enumerate(bodies.tolist()) if any(row))]
+    gravity = [Cause(What.NO_GRAVITY), Cause(What.TILT)] if any(robot.free_fall) else []
+    return [Cause(What.NO_MODEL), *(Cause(What.FACTOR, j) for j in range(robot.nv)),
+            *[Cause(What.FACTOR)] * (robot.nv > 1), *gravity,
+            *(Cause(What.ZERO, v) for v in turning(robot)),
+            *(Cause(What.LOAD, body) for body in range(len(bodies))),
+            *(Cause(What.MASS, body) for body in np.flatnonzero(bodies.any(axis=1)).tolist())]

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, floor, inf, isfinite, log10
+from math import ceil, floor, isfinite, log10
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,16 +72,8 @@ class Estimate:
         return f'{round(self.value, digits) + 0.0:.{digits}f} ± {error}{unit}'  # no -0.0
 
 
-@dataclass(frozen=True)
-class Improvement:
-    """
-    By how much a conclusion lowers the difference of one coordinate.
-
-    :ivar label: of the coordinate.
-    :ivar before: RMS of the difference with all other conclusions [Nm or N].
-    :ivar after: with this one, too.
-    :ivar unit: Nm or N.
-    """
+class Improvement(NamedTuple):
+    """By how much a conclusion lowers the RMS of the difference of one coordinate [Nm or N]."""
 
     label: str
     before: float
@@ -101,10 +94,10 @@ class Conclusion:
     :ivar sentence: the cause in words, with its figures.
     :ivar advice: what to do about it.
     :ivar quantities: the figures.
-    :ivar improvements: of the joints whose difference falls most; none for friction.
     :ivar significance: the cause's estimate over its standard error: for several figures √χ² of
         all together, but for friction that of the clearest one.  Infinite for efforts that are cut
         off, which are counted.
+    :ivar improvements: of the joints whose difference falls most; none for friction.
     """
 
     kind: Kind
@@ -125,52 +118,24 @@ class Burst:
     """
     A part of a motion in which efforts differ as no masses and no friction law make them.
 
-    The masses and the friction are the same in all recordings, and friction depends on nothing
-    but the velocity.
-
     :ivar recording: the name of its recording.
-    :ivar begin: since the first sample of the recording that is used, as for end [s].
+    :ivar begin: since the begin of the whole recording, as for end [s].
     :ivar joints: of which the efforts differ.
-    :ivar since: the time of that first sample since the begin of the whole recording, from which
-        parts are counted [s].
-    :ivar length: of what is used of the recording [s].
-    :ivar is_throughout: whether it is no short part, but the recording differs from the others.
     """
 
     recording: str
     begin: float
     end: float
     joints: tuple[str, ...]
-    since: float = 0.0
-    length: float = inf
-    is_throughout: bool = False
 
     def __str__(self) -> str:
-        where = (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r} (since the '
-                 'first sample that is used)')
-        joints = ', '.join(self.joints)
-        if self.is_throughout:
-            return (f'{where}, the efforts of {joints} often differ from those of the other '
-                    'recordings, as no common masses and no common friction can make them: the '
-                    'temperature, and with it friction, or the load may be another one.  If so, '
-                    'leave this recording out.')
-        return (f'{where}, the efforts of {joints} differ as no masses and no friction that '
+        return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r}, the '
+                f'efforts of {", ".join(self.joints)} differ as no masses and no friction that '
                 'depends on the velocity can make them: something may have touched or pushed the '
-                f'robot, or samples are wrong.  If so, leave this {self._left_out()}')
-
-    def _left_out(self) -> str:
-        """Return the options that leave it out, in seconds of the whole recording."""
-        before = floor(self.since + self.begin - BEFORE)
-        after = ceil(self.since + self.end + AFTER)
-        kept = []
-        if before > self.since:
-            kept.append(f'--to {before} keeps what is before')
-        if after < self.since + self.length:
-            kept.append(f'--from {after} keeps what is after')
-        if not kept:
-            return 'recording out.'
-        return (f'part out: {", ".join(kept)} (in seconds of the whole recording; both options '
-                'hold for all recordings of a command).')
+                'robot, or samples are wrong.  If so, leave this part out: '
+                f'--to {floor(self.begin - BEFORE)} keeps what is before, '
+                f'--from {ceil(self.end + AFTER)} keeps what is after (in seconds of the whole '
+                'recording; both options hold for all recordings of a command).')
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +152,9 @@ class Diagnosis:
     :ivar wrong_efforts: why no model is to be fitted to these efforts: a sign that is turned, a
         factor far from 1, efforts without relation to the model, efforts that are cut off.  They
         are among the conclusions or the open questions, too.
-    :ivar bursts: parts in which something may have touched the robot, or another recording than
-        the others; they are among the open questions, too.
     :ivar is_explained: whether the conclusions explain most of what a model could explain.
+    :ivar bursts: parts in which something may have touched the robot; they are among the open
+        questions, too.
     :ivar inexplicable: coordinates of whose efforts no model explains a large part.
     """
 

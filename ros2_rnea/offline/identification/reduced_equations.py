@@ -45,11 +45,16 @@ from scipy.ndimage import uniform_filter1d
 OWN = ('offset', 'viscous', 'coulomb', 'viscous by direction', 'inertia')
 """The columns of a joint's own: 1, v, sign v, the magnitude of v, and the acceleration."""
 
+OFFSET, VISCOUS, COULOMB, BY_DIRECTION, ROTOR = range(len(OWN))
+
 MODEL = -2
 """The column of the model's effort, friction included; the last column is what was measured."""
 
 MAX_SAMPLES = 12_000
 """The most samples that are used of a recording: more tell a cause no better."""
+
+MAX_NUMBERS = 1.2e8
+"""The most numbers that the columns have, for robots of many bodies: about one gigabyte."""
 
 SAMPLES_A_COLUMN = 3
 """Fewer samples for each column of the equations tell nothing about the noise."""
@@ -66,23 +71,17 @@ RESOLUTION = 1e-4
 DEPENDENT = 1e-6
 """A column of which a smaller share is independent of the others cannot be told from them."""
 
-ZERO_STEP = 0.2
-"""
-Step of the derivatives by the zeros of positions that do not turn [rad or m], about as large as
-such errors.
-"""
+ROUNDING = 1e-10
+"""A column or an equation so much smaller than the largest is nothing but rounding."""
 
 OF_ZEROS = 4
-"""How many columns belong to the zero of a position: see :meth:`.Zero.apply`."""
+"""How many columns belong to the zero of a position: see :func:`.sines_of_turn`."""
 
 SLOW = 0.25
 """What is left of an average over this time is no noise of a sensor [s]."""
 
 SURE = 3.0
-"""A sum of squares that is so many standard deviations above its mean is no chance."""
-
-MAX_NUMBERS = 1.2e8
-"""The most numbers that the columns have, for robots of many bodies: about one gigabyte."""
+"""What is no more standard deviations from zero, or from its mean, may be chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +91,7 @@ class Columns:
 
     :ivar pieces: uninterrupted samples at one period.
     :ivar highest: frequency of the columns [1/samples]; infinite where it is not known.
-    :ivar mechanics: shape (n, nv, columns) [Nm or N], of what :class:`.Altered` changes.
+    :ivar mechanics: shape (n, nv, columns) [Nm or N], in the order of :func:`.coefficients`.
     :ivar levers: RMS of the effort that 1 kg more of a body takes, shape (nv, bodies) [Nm/kg].
     :ivar own: shape (n, nv, 5), those of :data:`OWN`.
     :ivar moves: shape (n, nv), as that of the recordings.
@@ -111,21 +110,17 @@ class Columns:
     times: np.ndarray
 
     @classmethod
-    def of(cls, comparison: Comparison, most: int = MAX_SAMPLES) -> Columns:
-        """Return the columns of all runs, of at most so many samples (and one a piece)."""
+    def of(cls, comparison: Comparison) -> Columns:
+        """Return the columns of all runs, of :data:`MAX_SAMPLES` at most (and one a piece)."""
         robot = comparison.robot
         width = 22 * len(robot.body_names) + OF_ZEROS * robot.nv + 4
-        most = min(most, int(MAX_NUMBERS / (width * robot.nv)))
-        stride = -(-comparison.samples // most)
+        stride = -(-comparison.samples // min(MAX_SAMPLES, int(MAX_NUMBERS / (width * robot.nv))))
         parts = [_piece_columns(run, piece, stride)
                  for run in comparison.runs for piece in run.recording.pieces]
         ends = np.cumsum([len(part[-1]) for part in parts])
         pieces = tuple(slice(end - len(part[-1]), end) for end, part in zip(ends, parts))
         mechanics, qd, qdd, moves, signs, measured, times = (
             np.concatenate(arrays) for arrays in zip(*parts))
-        highest = min(
-            COLUMNS_BAND * run.recording.cutoff * stride * run.recording.period
-            for run in comparison.runs)
         for v, speed in enumerate(slowest_speeds([(qd, moves)])):
             unknown = np.isnan(signs[:, v])
             signs[unknown, v] = smooth_sign(qd[unknown, v], sign_width(float(speed)))
@@ -133,9 +128,24 @@ class Columns:
             body, v = robot.tree.bodies[index], robot.tree.bodies[index].v_index
             if body.type.nv == 1 and body.friction:
                 mechanics[:, v, -1] += body.friction * (signs[:, v] - smooth_sign(qd[:, v]))
-        levers = np.sqrt(np.square(mechanics[:, :, :10 * len(robot.body_names):10]).mean(axis=0))
-        own = np.stack([np.ones_like(qd), qd, signs, np.abs(qd), qdd], axis=-1)
-        return cls(pieces, highest, mechanics, levers, own, moves, measured, times)
+        return cls(
+            pieces, min(COLUMNS_BAND * run.recording.cutoff * stride * run.recording.period
+                        for run in comparison.runs), mechanics,
+            np.sqrt(np.square(mechanics[:, :, :10 * len(robot.body_names):10]).mean(axis=0)),
+            np.stack([np.ones_like(qd), qd, signs, np.abs(qd), qdd], axis=-1),
+            moves, measured, times)
+
+    def linear(self, rows: np.ndarray, j: int, own: Sequence[int]) -> np.ndarray:
+        """
+        Return what a model of one coordinate can have: inertias, gravity and friction.
+
+        Shape (rows, columns).
+
+        :param own: which columns of its own.
+        """
+        mechanics = self.mechanics[rows, j]
+        return np.column_stack([self.own[rows, j][:, own],
+                                mechanics[:, :10 * self.levers.shape[1]], mechanics[:, -4:]])
 
 
 def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...]:
@@ -147,20 +157,13 @@ def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...
                for axis in np.eye(3)]
     moments = [robot.regressor(q, still, still, gravity=axis).reshape(*qd.shape, -1, 10)[..., :4]
                for axis in np.eye(3)]
-    model = run.model(rows)
     by_zeros = np.zeros((*qd.shape, OF_ZEROS, robot.nv))
-    turns = turning(robot)
-    for index in robot.tree.joints.values():
-        body = robot.tree.bodies[index]
-        if body.type.nv == 1:
-            shift = np.zeros(robot.nq)
-            shift[body.q_index] = 1.0
-            by_zeros[..., body.v_index] = _by_zero(
-                robot, q, qd, qdd, shift, bool(turns[body.v_index]))
+    for v, k in turning(robot).items():
+        by_zeros[..., v] = _by_zero(robot, q, qd, qdd, np.arange(robot.nq) == k)
     mechanics = np.concatenate([
         robot.regressor(q, qd, qdd), np.stack(moments, axis=-1).reshape(*qd.shape, -1),
-        by_zeros.reshape(*qd.shape, -1), np.stack(gravity, axis=-1), model[..., np.newaxis]],
-        axis=-1)
+        by_zeros.reshape(*qd.shape, -1), np.stack(gravity, axis=-1),
+        run.model(rows)[..., np.newaxis]], axis=-1)
     signs = np.full(qd.shape, np.nan) if recording.direction is None else (
         recording.direction[rows].copy())  # those unknown are completed later
     measured = recording.tau[rows].copy()
@@ -168,19 +171,12 @@ def _piece_columns(run: Run, piece: slice, stride: int) -> tuple[np.ndarray, ...
     return mechanics, qd, qdd, recording.moves[rows], signs, measured, recording.times[rows]
 
 
-def _by_zero(
-        robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, shift: np.ndarray,
-        turns: bool) -> np.ndarray:
-    """Return the columns of a position's zero, shape (n, nv, OF_ZEROS), springs apart."""
-    # what a spring makes of it is an offset
-    def efforts(zero: float) -> np.ndarray:
-        return robot.inverse_dynamics(q + zero * shift, qd, qdd) - robot.spring(q + zero * shift)
+def _by_zero(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray,
+             turned: np.ndarray) -> np.ndarray:
+    """Return the columns of the zero of one position, shape (n, nv, OF_ZEROS)."""
+    def efforts(zero: float) -> np.ndarray:  # what a spring makes of it is an offset
+        return robot.inverse_dynamics(q + zero * turned, qd, qdd) - robot.spring(q + zero * turned)
 
-    if not turns:
-        less, middle, more = (efforts(zero) for zero in (-ZERO_STEP, 0.0, ZERO_STEP))
-        none = np.zeros_like(middle)
-        return np.stack([(more - less) / (2.0 * ZERO_STEP),
-                         (more - 2.0 * middle + less) / ZERO_STEP ** 2, none, none], axis=-1)
     angles = (2.0 * np.pi / 5.0 * np.arange(1, 5)).tolist()  # as many as there are columns
     changes = np.stack([efforts(angle) - efforts(0.0) for angle in angles], axis=-1)
     return changes @ inv(np.array(list(map(sines_of_turn, angles)))).T
@@ -197,7 +193,8 @@ class ReducedEquations:
     :ivar bodies: how many the robot has.
     :ivar moves: whether the coordinate moves for long enough to show its friction.
     :ivar own: which of :data:`OWN` are in the equations, by index.
-    :ivar triangle: shape (columns, columns); its first rows belong to the coordinate's own.
+    :ivar triangle: shape (rows, columns), with as many rows as the columns have independent
+        equations; the first ones belong to the coordinate's own.
     :ivar noise: standard deviation of a sample [Nm or N].
     :ivar correlation: how many samples count as one independent sample.
     :ivar samples: how many equations were reduced.
@@ -221,42 +218,30 @@ class ReducedEquations:
     left: np.ndarray
 
     @property
-    def independent_samples(self) -> float:
-        """Return how many independent samples these equations count as."""
-        return self.samples / self.correlation
-
-    @property
     def mechanics(self) -> np.ndarray:
         """Return the equations in which what is the coordinate's own is eliminated."""
-        own = len(self.own)
-        return self.triangle[own:, own:]
+        return self.triangle[len(self.own):, len(self.own):]
+
+    @property
+    def own_columns(self) -> np.ndarray:
+        """Return the coordinate's own columns, shape (rows, own)."""
+        return self.triangle[:, :len(self.own)]
 
     @property
     def deviation(self) -> float:
         """Return the weight that was divided by [Nm or N]."""
-        return self.noise * self.correlation ** 0.5
+        return self.noise * sqrt(self.correlation)
 
     @property
     def model_rms(self) -> float:
         """Return the RMS of the model's effort, less what friction could be of it [Nm or N]."""
-        friction = sum(k < OWN.index('inertia') for k in self.own)
-        return self.rms_of(self.triangle[friction:, MODEL])
+        return self.rms_of(self.triangle[sum(k < ROTOR for k in self.own):, MODEL])
 
     @property
     def measured_rms(self) -> float:
         """Return the RMS of the measured effort, less an offset [Nm or N]."""
-        offset = [OWN[k] == 'offset' for k in self.own]
-        return self.rms_of(without(
-            self.triangle[:, [-1]], self.triangle[:, :len(self.own)][:, offset])[:, 0])
-
-    def own_sizes(self) -> np.ndarray:
-        """Return the RMS of each own column, in the order of ``own``."""
-        return np.array([self.rms_of(column) for column in self.triangle[:, :len(self.own)].T])
-
-    def own_rms(self, values: np.ndarray) -> float:
-        """Return the RMS of the effort that the own columns make, less its offset [Nm or N]."""
-        turning = [OWN[k] != 'offset' for k in self.own]
-        return self.rms_of(self.triangle[:, :len(self.own)] @ (values * turning))
+        offset = self.own_columns[:, [k == OFFSET for k in self.own]]
+        return self.rms_of(without(self.triangle[:, [-1]], offset)[:, 0])
 
     def rms_of(self, weighted: np.ndarray) -> float:
         """Return the RMS of a combination of the columns, which are weighted [Nm or N]."""
@@ -265,17 +250,6 @@ class ReducedEquations:
     def rms(self, coefficients: np.ndarray) -> float:
         """Return the RMS of the difference that is left, own columns eliminated [Nm or N]."""
         return self.rms_of(self.mechanics @ coefficients)
-
-    def misfit(self, coefficients: np.ndarray) -> float:
-        """
-        Return the RMS of what is left and all columns together could explain [Nm or N].
-
-        What they explain of the noise is not counted.
-        """
-        columns = self.rank - len(self.own)
-        chance = columns + SURE * sqrt(2.0 * columns)  # of a sum of squares of normal numbers
-        left = self.lack_of_fit(coefficients) * max(columns, 1)
-        return float(np.sqrt(max(left - chance, 0.0) / self.samples) * self.deviation)
 
     def lack_of_fit(self, coefficients: np.ndarray) -> float:
         """
@@ -288,56 +262,57 @@ class ReducedEquations:
         noise = (self.samples - self.rank) / self.correlation
         return float(left @ left - noise) / max(self.rank - len(self.own), 1)
 
+    def misfit(self, coefficients: np.ndarray) -> float:
+        """
+        Return the RMS of what is left and all columns together could explain [Nm or N].
+
+        What they explain of the noise is not counted.
+        """
+        columns = max(self.rank - len(self.own), 1)
+        chance = columns + SURE * sqrt(2.0 * columns)  # of a sum of squares of normal numbers
+        squares = max(self.lack_of_fit(coefficients) * columns - chance, 0.0)
+        return sqrt(squares / self.samples) * self.deviation
+
     def with_more_noise(self, factor: float) -> ReducedEquations:
         """Return the same equations with another variance of the noise in the columns' band."""
         return replace(
-            self, triangle=self.triangle / factor ** 0.5, correlation=self.correlation * factor)
+            self, triangle=self.triangle / sqrt(factor), correlation=self.correlation * factor)
 
-    def own_beside_mechanics(self) -> np.ndarray:
-        """Return by how much the own columns differ from all others: (columns, own)."""
-        own = len(self.own)
-        others = np.column_stack([
-            self.triangle[:, own:own + 10 * self.bodies], self.triangle[:, MODEL - 3:MODEL]])
-        return without(self.triangle[:, :own], others)
-
-
-class TooShortError(Exception):
-    """
-    The recordings are too short to judge a coordinate.
-
-    :ivar factor: about how many times as long they have to be.
-    """
-
-    def __init__(self, factor: float) -> None:
-        super().__init__(f'too short by a factor of {factor:.2g}')
-        self.factor = factor
+    def errors_beside_mechanics(self, kept: list[int]) -> np.ndarray:
+        """Return standard errors of own columns if all inertias and gravity are unknown, too."""
+        own = self.own_columns
+        inertias = self.triangle[:, len(self.own):len(self.own) + 10 * self.bodies]
+        beside = without(own, np.column_stack([inertias, self.triangle[:, MODEL - 3:MODEL]]))
+        sizes, errors = np.linalg.norm(beside[:, kept], axis=0), np.full(len(kept), np.inf)
+        told = sizes > DEPENDENT * np.linalg.norm(own[:, kept], axis=0)
+        scaled = beside[:, kept][:, told] / sizes[told]
+        errors[told] = np.sqrt(np.diag(inv(scaled.T @ scaled))) / sizes[told]
+        return errors
 
 
-def reduce_equations(columns: Columns, j: int) -> ReducedEquations:
+def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
     """
     Reduce the equations of one coordinate.
 
     Of a coordinate that moves, only those samples count in which it does: at rest, friction takes
     any value up to that of the start.
 
-    :raises TooShortError: where there are too few samples for so many columns, or nothing would be
-        left of the noise at the columns' frequencies.
+    :return: where there are too few samples for so many columns, or nothing would be left of the
+        noise at the columns' frequencies: about how many times as long the recordings have to be.
     """
     known = np.isfinite(columns.measured[:, j])
     moving = known & columns.moves[:, j]
     bodies = columns.levers.shape[1]
     least = SAMPLES_A_COLUMN * (10 * bodies + len(OWN) + 3)
-    is_moving = np.count_nonzero(moving) >= least
+    is_moving = bool(np.count_nonzero(moving) >= least)
     rows = moving if is_moving else known
     samples = int(np.count_nonzero(rows))
     if samples < least:
-        raise TooShortError(least / samples if samples else inf)
+        return least / samples if samples else inf
     own = _independent(columns.own[rows, j])
     effort = columns.measured[rows, j]
-    equations = np.column_stack([columns.own[rows, j][:, own], columns.mechanics[rows, j], effort])
-    triangle = qr(equations, mode='r', check_finite=False)[0][:equations.shape[1]]
-    linear = linear_equations(columns, rows, j, own)
-    small = qr(np.column_stack([linear, effort]), mode='r', check_finite=False)[0]
+    linear = columns.linear(rows, j, own)
+    small = _triangle(np.column_stack([linear, effort]))
     best, rank = least_squares(small[:, :-1], small[:, -1], 1e-12)
     left = np.zeros(len(rows))
     left[rows] = effort - linear @ best
@@ -348,12 +323,26 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations:
     if noise < finest:
         noise, time, freedom = finest, 1.0, samples - rank
     elif highest > columns.highest:
-        raise TooShortError(highest / columns.highest)
+        return highest / columns.highest
     if not noise:
-        raise TooShortError(inf)
+        return inf
+    triangle = _triangle(np.column_stack([
+        columns.own[rows, j][:, own], columns.mechanics[rows, j], effort]))
+    mechanics, order = qr(triangle[len(own):, len(own):], mode='r', pivoting=True,
+                          check_finite=False)
+    sizes = np.abs(np.diag(mechanics))
+    independent = np.count_nonzero(sizes > ROUNDING * sizes[0])
+    triangle = triangle[:len(own) + independent]
+    triangle[len(own):, len(own) + order] = mechanics[:independent]
     return ReducedEquations(
         bodies, is_moving, own, triangle / (noise * time ** 0.5), noise, time, samples, rank,
         freedom, _slow_rms(columns, left, rows), left)
+
+
+def _triangle(equations: np.ndarray) -> np.ndarray:
+    """Return as many equations as there are columns, which have the same sums of squares."""
+    reduced: np.ndarray = qr(equations, mode='r', check_finite=False)[0]
+    return reduced[:equations.shape[1]]
 
 
 def _slow_rms(columns: Columns, left: np.ndarray, rows: np.ndarray) -> float:
@@ -364,20 +353,6 @@ def _slow_rms(columns: Columns, left: np.ndarray, rows: np.ndarray) -> float:
         width = round(SLOW / float(np.median(steps))) if len(steps) else 1
         averages[piece] = uniform_filter1d(left[piece], max(width, 1), mode='constant')
     return float(np.sqrt(np.square(averages[rows]).mean()))
-
-
-def linear_equations(
-        columns: Columns, rows: np.ndarray, j: int, own: Sequence[int]) -> np.ndarray:
-    """
-    Return the columns of one coordinate that a model can have: inertias, gravity and friction.
-
-    Shape (rows, columns).
-
-    :param own: which columns of its own.
-    """
-    of_model, bodies = columns.mechanics[rows, j], columns.levers.shape[1]
-    return np.column_stack([
-        columns.own[rows, j][:, own], of_model[:, :10 * bodies], of_model[:, -4:]])
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:

@@ -150,6 +150,14 @@ def test_the_verdict_does_not_acquit_where_a_question_is_open(arm, alter):
     assert 'Nothing is wrong' not in report.verdict and 'nothing wrong' not in report.verdict
 
 
+def test_an_effort_of_nothing_but_noise_is_named(arm):
+    rng = np.random.default_rng(4)
+    recording = recorded(arm, swings(arm, rng), rng)
+    recording.tau[:, 1] = 0.02 * rng.standard_normal(len(recording.times))
+    note, = (each for each in Report.of('model', [recording], arm).notes if 'but noise' in each)
+    assert note.startswith('elbow: the recorded effort is nothing but noise')
+
+
 def test_the_page_needs_nothing_else(arm, loaded):
     text = page([Report.of('model', [loaded], arm, ['a remark'])])
     assert 'with &lt;box&gt;' in text and 'with <box>' not in text

@@ -363,12 +363,8 @@ def test_a_push_is_told_in_times_of_the_whole_recording(arm):
             (100.0, '--to 119 keeps what is before, --from 123 keeps what is after (')):
         burst, = diagnose(compare([replace(recording, begin=begin)], arm)).bursts
         assert advice in str(burst)
+        assert begin + 20.1 < burst.begin < begin + 20.4
     assert 'may have touched or pushed the robot, or samples are wrong.' in str(burst)
-    early = replace(burst, begin=0.3, end=0.9)  # nothing of this recording is before it
-    assert 'part out: --from 103 keeps' in str(early)
-    late = replace(burst, begin=39.0, end=39.5)  # nothing of it is after it
-    assert 'part out: --to 138 keeps what is before (' in str(late)
-    assert str(replace(late, length=39.6, begin=0.3)).endswith('leave this recording out.')
 
 
 def test_a_short_recording_of_another_temperature_is_no_push(arm):
@@ -378,12 +374,7 @@ def test_a_short_recording_of_another_temperature_is_no_push(arm):
     recordings = [
         recorded(robot, swings(arm, rng, duration), rng, noise=0.05, name=name)
         for robot, duration, name in ((cold, 160.0, 'cold'), (warm, 12.0, 'warm'))]
-    burst, = diagnose(compare(recordings, arm)).bursts
-    assert burst.recording == 'warm' and burst.is_throughout
-    assert {*burst.joints} == {*arm.joint_names}
-    assert 'the temperature, and with it friction, or the load may be another' in str(burst)
-    assert str(burst).endswith('leave this recording out.')
-    assert '--from' not in str(burst)
+    assert diagnose(compare(recordings, arm)).bursts == ()
 
 
 def test_noise_at_a_lower_rate_is_no_push(monkeypatch):

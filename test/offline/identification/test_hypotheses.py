@@ -205,6 +205,15 @@ def test_the_friction_of_an_effort_without_the_model_is_not_multiplied(arm):
     assert friction_of(diagnosis, 'shoulder')['coulomb'] == pytest.approx(1.5, rel=0.05)
 
 
+def test_a_gain_is_told_beside_an_effort_without_the_model(arm):
+    diagnosis = diagnosed(arm, arm, alter=lambda tau, qd: rubbing(tau * [1.0, 0.0, 0.4, 1.0], qd))
+    gain, = (each for each in diagnosis.conclusions if each.kind is Kind.GAIN)
+    assert gain.subject == "joint 'elbow'"
+    assert figures(gain)['factor'] == pytest.approx(0.4, rel=0.03)
+    assert 'in the measured effort' not in ' '.join(
+        each.sentence for each in diagnosis.conclusions if each.is_about('elbow'))
+
+
 def test_a_constant_effort_is_an_offset_of_its_size(arm):
     def hold(recording):
         recording.tau[:, 1] = 3.3
@@ -283,6 +292,20 @@ def test_what_discarded_causes_explain_is_no_offset(arm):
         recording.q[:, 3] -= np.pi
 
     assert Kind.OFFSET not in {each.kind for each in diagnosed(arm, arm, mistake=turn).conclusions}
+
+
+def test_a_mass_of_a_gantry_may_be_rotors():
+    def gantry(mass):
+        return Robot.from_urdf(robot(
+            '<link name="base"/>', link('x', 5.0), link('y', mass),
+            joint('along', 'base', 'x', kind='prismatic', axis='1 0 0'),
+            joint('across', 'x', 'y', kind='prismatic', axis='0 1 0')))
+
+    found = [each for each in diagnosed(
+        gantry(3.0), gantry(5.0), alter=None).conclusions if each.kind is Kind.ROTOR]
+    assert [figures(each)['inertia'] for each in found] == pytest.approx([2.0, 2.0], abs=0.1)
+    assert all('or as masses beyond it that are too small in the model: the recordings do not '
+               'tell which' in each.sentence for each in found)
 
 
 def test_a_slide_without_inertia_is_not_told():

@@ -36,6 +36,9 @@ from ros2_rnea.robots.robot import Robot
 OF_JOINTS = frozenset({Kind.FRICTION, Kind.OFFSET, Kind.ROTOR})
 """What a description of masses cannot have: it belongs to a joint and its drive."""
 
+NOTHING_ELSE = 0.95
+"""Noise with this share of the RMS of an effort is all that was measured."""
+
 
 @dataclass(frozen=True, eq=False)
 class Report:
@@ -103,7 +106,7 @@ class Report:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return sentences: what the model has already, and which causes were not searched."""
-        return tuple(_notes(self.comparison, self.diagnosis))
+        return tuple(_notes(self))
 
     def rows(self) -> Iterator[Row]:
         """Yield the figures of each coordinate."""
@@ -115,7 +118,8 @@ class Report:
                 float(diagnosis.noise[j]))
 
 
-def _notes(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[str]:
+def _notes(report: Report) -> Iterator[str]:
+    comparison, diagnosis = report.comparison, report.diagnosis
     robot = comparison.robot
     bodies = {name: robot.tree.bodies[index] for name, index in robot.tree.joints.items()}
     rubbing = [name for name, body in bodies.items() if any(
@@ -139,6 +143,11 @@ def _notes(comparison: Comparison, diagnosis: Diagnosis) -> Iterator[str]:
     if not any(robot.free_fall):
         yield ('The model has no gravity, so that no other direction of gravity was searched: '
                'say --gravity if there is one.')
+    silent = [row.joint for row in report.rows() if row.noise > NOTHING_ELSE * row.measured]
+    if silent:
+        yield (f'{", ".join(silent)}: the recorded effort is nothing but noise, so that the model '
+               'is not judged here.  Is it the effort of this joint, and in a unit with enough '
+               'digits?')
     unjudged = [coordinate.label for coordinate, noise in zip(
         comparison.coordinates, diagnosis.noise) if not isfinite(noise)]
     if unjudged and len(unjudged) < len(comparison.coordinates):
