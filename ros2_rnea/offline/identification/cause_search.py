@@ -47,6 +47,7 @@ from ros2_rnea.offline.identification.reduced_equations import (
     SURE,
 )
 from ros2_rnea.robots.robot import Robot
+from scipy.linalg import eigh
 from scipy.stats import f
 
 FALSE_ALARMS = 1e-3
@@ -327,11 +328,13 @@ def _identified(slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     :return: half of the covariance, shape (size, rank): it times its transpose is the covariance;
         and which parameters are identifiable, shape (size,).
     """
+    if not slopes.shape[1]:
+        return np.zeros((0, 0)), np.zeros(0, dtype=bool)
     lengths = np.linalg.norm(slopes, axis=0)
-    scale = np.where(lengths > ROUNDING * lengths.max(initial=0.0), lengths, np.inf)
+    scale = np.where(lengths > ROUNDING * lengths.max(), lengths, np.inf)
     scaled = slopes / scale
-    squares, directions = np.linalg.eigh(scaled.T @ scaled)
-    is_held = squares > DEPENDENT ** 2 * squares.max(initial=0.0)
+    squares, directions = eigh(scaled.T @ scaled)
+    is_held = squares > DEPENDENT ** 2 * squares[-1]
     loose = np.square(directions[:, ~is_held]).sum(axis=1)
     half = directions[:, is_held] / np.sqrt(squares[is_held]) / scale[:, np.newaxis]
     return half, loose < DEPENDENT

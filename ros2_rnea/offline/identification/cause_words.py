@@ -56,8 +56,8 @@ WORDS = {
         'Calibrate the joint, or turn the origin of the joint in the URDF.'),
     Kind.LACKS: (
         'The measured efforts {lack}.',
-        'Some drivers take it off before they report an effort. Record the whole effort of the '
-        'joints, or compare with a model that lacks the same (--gravity 0 0 0).'),
+        'Some drivers take a part off before they report an effort: record the whole effort of '
+        'the joints. Where it is gravity, compare with a model without it (--gravity 0 0 0).'),
     Kind.LOAD: (
         '{Subject} carries {mass} more than in the URDF.{vector}',
         'Attach it as a payload, or add it to the URDF.'),
@@ -171,7 +171,7 @@ class CauseWords:
         size, after = float(np.linalg.norm(before)), before + found.parameters
         cosine = float(before @ after) / size ** 2
         tilt = cmath.phase(complex(cosine, sqrt(max(0.0, 1.0 - cosine ** 2))))
-        across = np.eye(3) - np.outer(after, after) / size ** 2  # the magnitude is known
+        across = np.eye(3) - after[:, np.newaxis] * after / size ** 2  # the magnitude is known
         covariance = across @ found.covariance @ across
         away = after * cosine - before
         length = float(np.linalg.norm(away))

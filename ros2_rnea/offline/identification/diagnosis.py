@@ -145,8 +145,9 @@ class _Judgement:
         self._certain = {*explanation.fit.causes}.intersection(
             *(fit.causes for fit in explanation.rivals)).difference(self._unclear)
         unrelated = {found.cause for found in factors if _is_near_zero(found)}
-        if unrelated:  # which nothing explains: whatever is beside it may be there for its sake
-            self._certain = {cause for cause in self._certain if cause.is_factor} - unrelated
+        if unrelated and len(factors) < len(explanation.found):
+            self._certain = set()  # other causes may be there for the sake of such an effort
+        self._certain -= unrelated
         if explanation.is_rough:  # near 1 beside more that is wrong: may stand for masses
             self._certain -= near_one
         if self._may_be_masses:

@@ -115,7 +115,7 @@ class OwnTerms:
                 return kept, values, errors
             column = covariance[:, weakest] / covariance[weakest, weakest]
             values = np.delete(values - column * values[weakest], weakest)
-            covariance = covariance - np.outer(column, covariance[weakest])
+            covariance = covariance - column[:, np.newaxis] * covariance[weakest]
             covariance = np.delete(np.delete(covariance, weakest, axis=0), weakest, axis=1)
             del kept[weakest]
         return kept, values, values
