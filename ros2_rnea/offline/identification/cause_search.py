@@ -43,7 +43,7 @@ from ros2_rnea.offline.identification.reduced_equations import (
     DEPENDENT,
     MODEL,
     ReducedEquations,
-    ROUNDING,
+    scale_of,
     SURE,
 )
 from ros2_rnea.robots.robot import Robot
@@ -330,8 +330,7 @@ def _identified(slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if not slopes.shape[1]:
         return np.zeros((0, 0)), np.zeros(0, dtype=bool)
-    lengths = np.linalg.norm(slopes, axis=0)
-    scale = np.where(lengths > ROUNDING * lengths.max(), lengths, np.inf)
+    scale = scale_of(slopes)
     scaled = slopes / scale
     squares, directions = eigh(scaled.T @ scaled)
     is_held = squares > DEPENDENT ** 2 * squares[-1]

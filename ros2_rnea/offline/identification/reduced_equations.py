@@ -72,7 +72,10 @@ DEPENDENT = 1e-6
 """A column of which a smaller share is independent of the others cannot be told from them."""
 
 ROUNDING = 1e-10
-"""A column or an equation so much smaller than the largest is nothing but rounding."""
+"""A column so much shorter than the longest is nothing but rounding."""
+
+NOTHING = 1e-13
+"""An equation so much smaller than the largest is nothing but rounding."""
 
 OF_ZEROS = 4
 """How many columns belong to the zero of a position: see :func:`.sines_of_turn`."""
@@ -331,7 +334,7 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
     mechanics, order = qr(triangle[len(own):, len(own):], mode='r', pivoting=True,
                           check_finite=False)
     sizes = np.abs(np.diag(mechanics))
-    independent = np.count_nonzero(sizes > ROUNDING * sizes[0])
+    independent = np.count_nonzero(sizes > NOTHING * sizes[0])
     triangle = triangle[:len(own) + independent]
     triangle[len(own):, len(own) + order] = mechanics[:independent]
     return ReducedEquations(
@@ -369,9 +372,14 @@ def without(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return columns less what a combination of others makes of them."""
     if not others.shape[1]:
         return columns
-    scale = np.linalg.norm(others, axis=0)
-    scaled = others / np.where(scale > 0.0, scale, 1.0)
+    scaled = others / scale_of(others)
     return columns - scaled @ least_squares(scaled, columns, DEPENDENT)[0]
+
+
+def scale_of(columns: np.ndarray) -> np.ndarray:
+    """Return the lengths of columns, infinite for those that are nothing but rounding."""
+    lengths = np.linalg.norm(columns, axis=0)
+    return np.where(lengths > ROUNDING * lengths.max(initial=0.0), lengths, np.inf)
 
 
 def least_squares(columns: np.ndarray, values: np.ndarray, cond: float) -> tuple[np.ndarray, int]:

@@ -27,6 +27,7 @@ from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.conclusions import Kind
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording
+from ros2_rnea.offline.identification.reduced_equations import without
 from ros2_rnea.robots.robot import Robot
 from seeds import for_seeds
 from small_robots import ARM, ARM_WITH_GRIPPER
@@ -520,6 +521,12 @@ def test_joints_without_an_effort_are_named():
     assert diagnosis.conclusions == ()
     assert "The effort of joint 'grip' was not recorded." in diagnosis.open_questions
     assert np.isnan(diagnosis.noise[2]) and np.isfinite(diagnosis.noise[:2]).all()
+
+
+def test_a_column_of_rounding_explains_nothing():
+    one, other = np.eye(4, 2).T[..., np.newaxis]
+    rounding = np.full((4, 1), 1e-15)
+    assert without(one, np.hstack([other, rounding])) == pytest.approx(one)
 
 
 def test_efforts_that_are_always_zero_are_named(arm):
