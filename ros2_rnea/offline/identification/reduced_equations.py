@@ -72,10 +72,7 @@ DEPENDENT = 1e-6
 """A column of which a smaller share is independent of the others cannot be told from them."""
 
 ROUNDING = 1e-10
-"""A column so much shorter than the longest is nothing but rounding."""
-
-NOTHING = 1e-13
-"""An equation so much smaller than the largest is nothing but rounding."""
+"""A column or an equation so much smaller than the largest is nothing but rounding."""
 
 OF_ZEROS = 4
 """How many columns belong to the zero of a position: see :func:`.sines_of_turn`."""
@@ -334,7 +331,7 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
     mechanics, order = qr(triangle[len(own):, len(own):], mode='r', pivoting=True,
                           check_finite=False)
     sizes = np.abs(np.diag(mechanics))
-    independent = np.count_nonzero(sizes > NOTHING * sizes[0])
+    independent = np.count_nonzero(sizes > ROUNDING * sizes[0])
     triangle = triangle[:len(own) + independent]
     triangle[len(own):, len(own) + order] = mechanics[:independent]
     return ReducedEquations(
