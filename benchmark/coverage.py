@@ -35,6 +35,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from ros2_rnea import Inertial, Robot
+from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.dynamics.regressor import PARAMETERS
 from ros2_rnea.model.description import Pose
 from ros2_rnea.offline.identification.identification import HELD_BACK, identify
@@ -137,13 +138,13 @@ def deviations(name: str, rate: int, draw: int) -> dict[str, list[float]]:
     case, rng = CASES[name], np.random.default_rng([draw, rate])
     urdf = Robot.from_urdf(describe('ur5').text)
     arm, loaded, coulomb = _arm(urdf, case, rng)
-    recording, signs, friction = _recorded(loaded, coulomb, case, rate, rng)
+    recording, directions, friction = _recorded(loaded, coulomb, case, rate, rng)
     link = arm.body_names[-1]
     unknowns = Unknowns(links=(), payload=link) if case.is_load else Unknowns(rotor_inertia='all')
     model = arm if case.is_load else urdf
     prepared = prepare(recording, model).prepared
     fit = identify([prepared], model, unknowns)
-    true = _true_values(arm, loaded, _nearest(recording, signs, friction, prepared))
+    true = _true_values(arm, loaded, _nearest(recording, directions, friction, prepared))
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for one in fit.parameters:
         if one.standard_error is not None:
@@ -176,7 +177,8 @@ def _recorded(
     """
     Return a recording of the arm at a rate [Hz].
 
-    :return: also the direction of dry friction, and the true friction, shapes (n, nv).
+    :return: also the direction of dry friction as the model has it, which is rounded off at low
+        speed or builds up over a way, and the true friction, shapes (n, nv).
     """
     times = np.arange(0.0, DURATION, 1.0 / rate)
     q, qd, qdd = np.zeros((3, len(times), arm.nv))
@@ -188,6 +190,7 @@ def _recorded(
         qd += size * w * np.cos(phase)
         qdd -= size * w * w * np.sin(phase)
     dry = _presliding(q, case.presliding) if case.presliding else np.sign(qd)
+    direction = dry if case.presliding else smooth_sign(qd)
     more = 1.0 + case.breakaway * np.exp(-(qd / 0.1)**2)
     warm = 1.0 - case.drift * (1.0 - np.exp(-times / (0.3 * DURATION)))[:, None]
     lost = warm * coulomb * (0.8 * qd + more * dry)
@@ -197,11 +200,11 @@ def _recorded(
     if case.encoder:
         q = case.encoder * np.round(q / case.encoder)
         qd = np.gradient(q, times, axis=0)
-    return Recording('simulated', times, arm.joint_names, q, tau, qd), dry, lost
+    return Recording('simulated', times, arm.joint_names, q, tau, qd), direction, lost
 
 
 def _nearest(
-        recording: Recording, signs: np.ndarray, friction: np.ndarray,
+        recording: Recording, directions: np.ndarray, friction: np.ndarray,
         prepared: PreparedRecording) -> np.ndarray:
     """
     Return the friction numbers of each joint that a right fit finds in infinitely long data.
@@ -217,7 +220,7 @@ def _nearest(
     for joint in range(friction.shape[1]):
         times = prepared.times[used][prepared.moves[used, joint]]
         speed, sign, effort = (np.interp(times, recording.times, each[:, joint]) for each in (
-            recording.velocities, signs, friction))
+            recording.velocities, directions, friction))
         columns = np.column_stack([speed, sign, np.ones(len(times))])
         result.append(np.linalg.lstsq(columns, effort)[0])
     return np.array(result).T

@@ -23,7 +23,7 @@ quantity that the recordings do not hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, inf, sqrt
 
 import numpy as np
@@ -237,7 +237,15 @@ class _Judgement:
         told = self._certain.union(self._unclear)
 
         open_ones = [found for found in self._explanation.found if found.cause not in told]
-        said = ' '.join(self._words.conclusion(each).sentence for each in open_ones)
+        said = self._said(open_ones)
+        if self._may_be_masses:
+            factors = [found for found in open_ones if found.cause.is_factor]
+            rest = self._said([found for found in open_ones if not found.cause.is_factor])
+            said = (f'{self._said(factors).removesuffix(".")}; or all masses differ by about this '
+                    'factor: only a known payload tells which.')
+            if rest:
+                said += (f' In the first case: {rest} In the second case, all these masses are '
+                         'to be multiplied by this factor.')
         if self._explanation.rivals and open_ones:
             others = ', or '.join(
                 ' together with '.join(
@@ -246,8 +254,10 @@ class _Judgement:
             yield (f'{said.removesuffix(".")}; or the cause is {others}: the recordings do not '
                    'tell which.')
         elif self._may_be_masses:
-            yield (f'{said.removesuffix(".")}; or all masses differ by about this factor: only a '
-                   'known payload tells which.')
+            yield said
+
+    def _said(self, found: Sequence[Found]) -> str:
+        return ' '.join(self._words.conclusion(each).sentence for each in found)
 
 
 def _acts_on(cause: Cause, j: int) -> bool:

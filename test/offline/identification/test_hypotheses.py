@@ -230,6 +230,17 @@ def test_friction_is_that_of_the_measured_effort_where_a_factor_may_be_masses(ar
     assert all('in the measured effort' in each.sentence for each in diagnosis.conclusions)
 
 
+def test_masses_beside_an_open_factor_are_told_for_both_cases(arm):
+    factors = np.repeat([1.25, 1.25, 0.8, 0.8], 10)
+    truth = arm.with_inertial_parameters(arm.inertial_parameters * factors)
+    diagnosis = diagnosed(arm, truth)
+    assert OF_BODIES.isdisjoint(beside_friction(diagnosis))
+    text = next(each for each in diagnosis.open_questions if 'only a known payload' in each)
+    both, first, second = (text.index(part) for part in (
+        'or all masses differ', 'In the first case: ', "In the second case, all these masses"))
+    assert both < first < text.index("link 'l2'") < second
+
+
 def test_friction_that_only_one_of_several_explanations_needs_is_not_told():
     hanging = Robot.from_urdf(ARM.replace('<axis xyz="0 1 0"/>', '<axis xyz="1 0 0"/>', 1))
     diagnosis = diagnosed(hanging, hanging.with_gravity(CEILING), alter=None)
