@@ -35,12 +35,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from ros2_rnea import Inertial, Robot
-from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.dynamics.regressor import PARAMETERS
 from ros2_rnea.model.description import Pose
 from ros2_rnea.offline.identification.identification import HELD_BACK, identify
 from ros2_rnea.offline.identification.preparation import prepare
 from ros2_rnea.offline.identification.recording import PreparedRecording, Recording
+from ros2_rnea.offline.identification.smoothing import low_passed
 from ros2_rnea.offline.identification.unknowns import PAYLOAD, Unknowns
 
 RATES = (100, 500, 1000)
@@ -51,7 +51,7 @@ DURATION = 60.0
 WANTED = 0.90
 """Share of the intervals of ±1.96 standard errors that are to hold the true number."""
 
-LOAD = Inertial(2.0, Pose((0.02, -0.03, 0.08)), np.diag([4e-3, 5e-3, 3e-3]))
+LOAD = Inertial(2.0, Pose((0.02, -0.03, 0.08)), (4e-3, 0.0, 0.0, 5e-3, 0.0, 3e-3))
 
 BODIES, SUMS, FRICTION = 'bodies', 'sums', 'friction'
 KINDS = (BODIES, SUMS, FRICTION)
@@ -138,13 +138,13 @@ def deviations(name: str, rate: int, draw: int) -> dict[str, list[float]]:
     case, rng = CASES[name], np.random.default_rng([draw, rate])
     urdf = Robot.from_urdf(describe('ur5').text)
     arm, loaded, coulomb = _arm(urdf, case, rng)
-    recording, directions, friction = _recorded(loaded, coulomb, case, rate, rng)
+    recording, friction = _recorded(loaded, coulomb, case, rate, rng)
     link = arm.body_names[-1]
     unknowns = Unknowns(links=(), payload=link) if case.is_load else Unknowns(rotor_inertia='all')
     model = arm if case.is_load else urdf
     prepared = prepare(recording, model).prepared
     fit = identify([prepared], model, unknowns)
-    true = _true_values(arm, loaded, _nearest(recording, directions, friction, prepared))
+    true = _true_values(arm, loaded, _nearest(recording, friction, prepared))
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for one in fit.parameters:
         if one.standard_error is not None:
@@ -173,12 +173,11 @@ def _arm(urdf: Robot, case: Case, rng: np.random.Generator) -> tuple[Robot, Robo
 
 def _recorded(
         arm: Robot, coulomb: np.ndarray, case: Case, rate: int, rng: np.random.Generator,
-        ) -> tuple[Recording, np.ndarray, np.ndarray]:
+        ) -> tuple[Recording, np.ndarray]:
     """
     Return a recording of the arm at a rate [Hz].
 
-    :return: also the direction of dry friction as the model has it, which is rounded off at low
-        speed or builds up over a way, and the true friction, shapes (n, nv).
+    :return: also the true friction, shape (n, nv).
     """
     times = np.arange(0.0, DURATION, 1.0 / rate)
     q, qd, qdd = np.zeros((3, len(times), arm.nv))
@@ -190,7 +189,6 @@ def _recorded(
         qd += size * w * np.cos(phase)
         qdd -= size * w * w * np.sin(phase)
     dry = _presliding(q, case.presliding) if case.presliding else np.sign(qd)
-    direction = dry if case.presliding else smooth_sign(qd)
     more = 1.0 + case.breakaway * np.exp(-(qd / 0.1)**2)
     warm = 1.0 - case.drift * (1.0 - np.exp(-times / (0.3 * DURATION)))[:, None]
     lost = warm * coulomb * (0.8 * qd + more * dry)
@@ -200,12 +198,11 @@ def _recorded(
     if case.encoder:
         q = case.encoder * np.round(q / case.encoder)
         qd = np.gradient(q, times, axis=0)
-    return Recording('simulated', times, arm.joint_names, q, tau, qd), direction, lost
+    return Recording('simulated', times, arm.joint_names, q, tau, qd), lost
 
 
 def _nearest(
-        recording: Recording, directions: np.ndarray, friction: np.ndarray,
-        prepared: PreparedRecording) -> np.ndarray:
+        recording: Recording, friction: np.ndarray, prepared: PreparedRecording) -> np.ndarray:
     """
     Return the friction numbers of each joint that a right fit finds in infinitely long data.
 
@@ -215,13 +212,15 @@ def _nearest(
 
     :return: viscous and Coulomb friction and offset, shape (3, nv).
     """
+    period = float(recording.times[1] - recording.times[0])
+    filtered = low_passed(friction, period, prepared.cutoff)
     used = slice(0, round(len(prepared.times) * (1.0 - HELD_BACK)))
     result = []
     for joint in range(friction.shape[1]):
-        times = prepared.times[used][prepared.moves[used, joint]]
-        speed, sign, effort = (np.interp(times, recording.times, each[:, joint]) for each in (
-            recording.velocities, directions, friction))
-        columns = np.column_stack([speed, sign, np.ones(len(times))])
+        moves = prepared.moves[used, joint]
+        speed, sign = prepared.qd[used, joint][moves], prepared.signs[used, joint][moves]
+        effort = np.interp(prepared.times[used][moves], recording.times, filtered[:, joint])
+        columns = np.column_stack([speed, sign, np.ones(len(speed))])
         result.append(np.linalg.lstsq(columns, effort)[0])
     return np.array(result).T
 

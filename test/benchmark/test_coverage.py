@@ -40,9 +40,9 @@ def friction_of(case):
     """Return the true friction numbers of a draw, shape (3, nv), and its Coulomb friction."""
     rng, urdf = np.random.default_rng(1), Robot.from_urdf(ARM)
     arm, loaded, coulomb = coverage._arm(urdf, case, rng)
-    recording, signs, friction = coverage._recorded(loaded, coulomb, case, 100, rng)
+    recording, friction = coverage._recorded(loaded, coulomb, case, 100, rng)
     prepared = prepare(recording, urdf).prepared
-    return coverage._nearest(recording, signs, friction, prepared), coulomb
+    return coverage._nearest(recording, friction, prepared), coulomb
 
 
 def test_true_friction_is_that_of_the_arm_where_its_law_is_that_of_the_model():

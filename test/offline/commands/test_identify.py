@@ -23,7 +23,6 @@ import json
 from math import inf
 from pathlib import Path
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest

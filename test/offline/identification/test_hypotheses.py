@@ -237,7 +237,7 @@ def test_masses_beside_an_open_factor_are_told_for_both_cases(arm):
     assert OF_BODIES.isdisjoint(beside_friction(diagnosis))
     text = next(each for each in diagnosis.open_questions if 'only a known payload' in each)
     both, first, second = (text.index(part) for part in (
-        'or all masses differ', 'In the first case: ', "In the second case, all these masses"))
+        'or all masses differ', 'In the first case: ', 'In the second case, all these masses'))
     assert both < first < text.index("link 'l2'") < second
 
 
