@@ -182,7 +182,6 @@ class PreparedRecording:
     :ivar cutoff: of the low-pass that motion and efforts went through [Hz]; infinite where there
         was none.
     :ivar delay: by which efforts were late [s], and which was taken out.
-    :ivar part_of: the same name for several that are parts of one; empty where it is whole.
     :ivar saturations: by joint, efforts that are cut off; empty where none are.
     :ivar begin: as that of the recording, of the first sample that is left.
     :ivar direction: shape (n, nv), the signs of the velocities, through the same low-pass; None
@@ -200,7 +199,6 @@ class PreparedRecording:
     payloads: Mapping[str, tuple[str, Inertial]] = field(default_factory=dict)
     cutoff: float = inf
     delay: float = 0.0
-    part_of: str = ''
     saturations: Mapping[str, Saturation] = field(default_factory=dict)
     begin: float = 0.0
     direction: np.ndarray | None = None

@@ -94,7 +94,7 @@ class TimeBlocks(NamedTuple):
     The blocks of several recordings; none belongs to two recordings.
 
     :ivar of_samples: for each recording the blocks of its samples.
-    :ivar recordings: the recording of each block, by index; parts of one recording share one.
+    :ivar recordings: the recording of each block, by index.
     :ivar phases: the phase of each block, by index: blocks of different recordings share one where
         these are of one motion.
     """
@@ -116,14 +116,12 @@ def time_blocks(recordings: Sequence[PreparedRecording], stops: Sequence[int]) -
     counts = [max(round(BLOCKS * motion.span / total), 1) if total > 0.0 else 1
               for motion in motions]
     begins = np.cumsum([0, *(counts[k] if k == first else 0 for k, first in enumerate(firsts))])
-    names = [one.part_of or k for k, one in enumerate(recordings)]
-    wholes = list(dict.fromkeys(names))
     of_samples, owners, phases = [], [np.empty(0, int)], [np.empty(0, int)]
     for k, (motion, first, lag) in enumerate(zip(motions, firsts, lags)):
         count = counts[first]
         of_samples.append(SampleBlocks(recordings[k].times, partial(
             _blocks_at, motions[first], motion.start - lag, sum(map(len, owners)), count)))
-        owners.append(np.full(count, wholes.index(names[k])))
+        owners.append(np.full(count, k))
         phases.append(begins[first] + np.arange(count))
     return TimeBlocks(tuple(of_samples), np.concatenate(owners), np.concatenate(phases))
 

@@ -131,16 +131,6 @@ def test_recordings_of_one_motion_have_the_same_phases(robot, is_repeated):
     assert [{*recordings[own]} for own in blocks] == [{0}, {1}, {2}, {3}]
 
 
-def test_parts_of_a_recording_count_as_one(robot):
-    whole = recording(robot, motion(robot, 900, 1))
-    parts = [replace(whole, part_of='a', q=whole.q[rows], qd=whole.qd[rows], qdd=whole.qdd[rows],
-                     tau=whole.tau[rows], moves=whole.moves[rows], times=whole.times[rows],
-                     pieces=(slice(0, 300),))
-             for rows in (slice(0, 300), slice(300, 600), slice(600, 900))]
-    (first, *_, last), recordings, _ = blocks_of([*parts, whole], [300] * 3 + [900])
-    assert {*recordings[first]} == {0} and {*recordings[last]} == {1}
-    assert identify(parts, robot, Unknowns(links=())).recordings == 1
-
 
 def test_the_work_is_proportional_to_the_number_of_recordings(robot, monkeypatch):
     compared = []
