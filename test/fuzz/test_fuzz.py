@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from random import Random
 
-from fuzz.messages import damaged, messages, nearly, places
+from fuzz.gaps import Beat, Gaps, PERIOD
+from fuzz.messages import damaged, LARGE, large, messages, nearly, places
+from fuzz.record import Record
 from fuzz.rounds import Round, VARIANTS
 from fuzz.target import Broken, Target
 from hypothesis import find, given, Phase, settings
@@ -112,6 +114,50 @@ def test_damaged_messages_are_cut_extended_and_changed(is_found):
          settings=SEARCH, random=Random(1))
 
 
+@pytest.mark.parametrize('kind', [Imu, JointState, JointTrajectory, SetParameters.Request])
+def test_large_messages_have_megabytes(kind):
+    find(large(kind()).map(lambda message: len(serialize_message(message)) > 0.9 * LARGE), bool,
+         settings=SEARCH, random=Random(1))
+
+
+def seen(states, efforts, waited=lambda at: 0.0):
+    """Return what is noted of states and efforts that were sent at some times."""
+    gaps = Gaps()
+    gaps.hostile(1.0, 'what came first')
+    gaps.hostile(2.0, 'what was just before')
+    gaps.hostile(2.3, 'what came later')
+    for at in states:
+        gaps.state(Beat(at, waited(at)))
+    for at in efforts:
+        gaps.effort(at)
+    return gaps
+
+
+STATES = np.arange(0.0, 4.0, PERIOD)
+EFFORTS = [at + 0.001 for at in STATES if not 2.0 < at < 2.4]
+
+
+def test_a_gap_between_efforts_is_found_with_what_was_sent_before_it():
+    gap, = seen(STATES, EFFORTS).found()
+    assert gap.after == 'what was just before'
+    assert gap.whole == pytest.approx(0.4, abs=PERIOD)
+    assert gap.own == pytest.approx(gap.whole)
+
+
+def test_what_the_machine_explains_is_no_gap_of_the_node():
+    silent, = seen([at for at in STATES if not 2.0 < at < 2.3], EFFORTS).found()
+    assert silent.own == pytest.approx(silent.whole - 0.3, abs=2.0 * PERIOD)
+    waiting, = seen(STATES, EFFORTS, lambda at: max(0.0, min(at, 2.3) - 2.0)).found()
+    assert waiting.own == pytest.approx(waiting.whole - 0.3, abs=PERIOD)
+
+
+def test_no_gap_is_found_twice_or_before_it_has_ended():
+    gaps = seen(STATES, EFFORTS)
+    assert len(gaps.found()) == 1
+    assert not gaps.found()
+    assert not seen(STATES, [at for at in EFFORTS if at < 2.1]).found()
+
+
 class StartedTarget(Target):
     """A target without a process, whose judgement is tested."""
 
@@ -138,3 +184,15 @@ def test_a_right_effort_is_no_fault_and_wrong_ones_are(tmp_path):
         target._last, target._fault = before, ''
         with pytest.raises(Broken, match=said):
             target.command(wrong, 40)
+
+
+def test_a_long_gap_is_a_fault_unless_something_may_end_the_efforts(tmp_path):
+    record = Record()
+    target = StartedTarget(tmp_path, {}, record=record)
+    target._log.touch()
+    target._gaps = seen(STATES, EFFORTS)
+    with pytest.raises(Broken, match='after what was just before'):
+        target._judge_gaps()
+    target._gaps, target._excuses = seen(STATES, EFFORTS), {'set_parameters'}
+    target._judge_gaps()
+    assert {'', 'set_parameters'} == set(record.gaps)

@@ -19,12 +19,13 @@ Send hostile messages to the real node until it breaks, or until the time is ove
 Every topic that the node subscribes to and every service that it offers is found in the ROS graph
 and attacked: with wrong sizes, numbers that are none or too large, foreign, repeated, empty and
 very long names, impossible stamps, changing layouts, and bytes that are no message.  Also
-parameters of any type and value, and robot descriptions that are nearly right.
+parameters of any type and value, robot descriptions that are nearly right, and messages of 4 MB.
 
 After each batch an honest joint state has to be answered with the effort that the library
 computes, and every service has to answer.  Commands must stay within the effort limits and the
 rate limit, also while processes that only listen to them come and go, log and memory must be
-bounded, no exception may escape, and a signal must end the node.
+bounded, no exception may escape, and a signal must end the node.  Between two efforts no more than
+state_timeout and 50 ms may pass while states arrive; what a busy machine delays is taken off.
 
 Each round has a seed and a node of its own.  If one breaks, hypothesis reduces the batch to the
 messages that are needed, and the command that repeats the round is printed.
@@ -52,9 +53,15 @@ def main() -> int:
     options = arguments()
     os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
     import rclpy
-    from fuzz.rounds import Round, RoundError
+    from fuzz.record import Record
+    from fuzz.rounds import Round, RoundError, VARIANTS
 
-    console, sent, seed = Console(), [0, 0], options.seed
+    console, record, seed, step = Console(), Record(), options.seed, 1
+    if options.variant:
+        step = len(VARIANTS)
+        number = [variant.name for variant in VARIANTS].index(options.variant)
+        seed += (number - seed) % step
+    first = seed
     rclpy.init()
     started = monotonic()
     end = started + 60.0 * options.minutes
@@ -64,30 +71,33 @@ def main() -> int:
         os.environ['XDG_CACHE_HOME'] = folder
         task = progress.add_task('', total=end - started)
 
-        def on_batch(messages: int) -> None:
-            sent[0], sent[1] = sent[0] + messages, sent[1] + 1
+        def on_batch() -> None:
             progress.update(
                 task, completed=monotonic() - started,
-                description=f'seed {seed}: {sent[0]} messages in {sent[1]} batches')
+                description=f'seed {seed}: {record.messages} messages in {record.batches} batches')
 
-        while seed == options.seed or monotonic() < end and not options.one_round:
+        while seed == first or monotonic() < end and not options.one_round:
             try:
-                Round(seed, Path(folder), on_batch).run(options.batches)
+                Round(seed, Path(folder), record, on_batch).run(options.batches)
             except RoundError as error:
                 progress.stop()
+                console.print(record.table())
                 console.print(str(error), markup=False, highlight=False, soft_wrap=True)
                 console.print(f'\nTo repeat it: ./run fuzz --one-round --seed {seed} '
                               f'--batches {options.batches}', markup=False, highlight=False)
                 return 1
-            seed += 1
+            seed += step
     rclpy.try_shutdown()
-    console.print(f'{sent[0]} hostile messages in {sent[1]} batches, seeds {options.seed} to '
-                  f'{seed - 1}: the node withstood them', highlight=False)
+    console.print(record.table())
+    console.print(f'{record.messages} hostile messages in {record.batches} batches, seeds {first} '
+                  f'to {seed - step}: the node withstood them', highlight=False)
     return 0
 
 
 def arguments() -> argparse.Namespace:
     """Return the options of the command line."""
+    from fuzz.rounds import VARIANTS
+
     parser = argparse.ArgumentParser(
         prog='./run fuzz', description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -96,6 +106,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument('--seed', type=int, default=1,
                         help='of the first round; the next ones count up (default: 1)')
     parser.add_argument('--batches', type=int, default=40, help='in each round (default: 40)')
+    parser.add_argument('--variant', choices=[variant.name for variant in VARIANTS],
+                        help='of the node in all rounds, which then have each fifth seed '
+                        '(default: one after another)')
     parser.add_argument('--one-round', action='store_true', help='end after the first round')
     return parser.parse_args()
 

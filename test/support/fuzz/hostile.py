@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fuzz.descriptions import descriptions
-from fuzz.messages import damaged, INTEGERS, messages, nearly, REALS, TEXTS
+from fuzz.messages import damaged, INTEGERS, large, messages, nearly, REALS, TEXTS
 from geometry_msgs.msg import Inertia, Point, Vector3, WrenchStamped
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -148,10 +148,18 @@ class Honest(NamedTuple):
 
 
 def hostile_messages(inputs: Sequence[Input], honest: Honest) -> SearchStrategy[Hostile]:
-    """Return a strategy for hostile messages to any of some inputs, each as likely as another."""
-    return st.one_of([
+    """
+    Return a strategy for hostile messages to any of some inputs, each as likely as another.
+
+    One of ten is large, and is sent once.
+    """
+    ordinary = st.one_of([
         st.builds(Hostile, st.just(each), _content(each, honest), st.sampled_from([1, 1, 3, 30]))
         for each in inputs])
+    huge = st.one_of([
+        st.builds(Hostile, st.just(each), large(honest_message(each, honest)), st.just(1))
+        for each in inputs])
+    return st.integers(0, 9).flatmap(lambda number: huge if number == 9 else ordinary)
 
 
 def _content(each: Input, honest: Honest) -> SearchStrategy:

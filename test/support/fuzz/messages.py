@@ -44,6 +44,9 @@ TEXT_LENGTHS = (300, 100_000)
 LENGTHS = (100, 3000, 30_000)
 """How long the long arrays are."""
 
+LARGE = 4_000_000
+"""Size of a message that is large [bytes]."""
+
 _ARRAY = re.compile(r'sequence<(?P<item>.+?)(?:, \d+)?>$|(?P<of>.+)\[(?P<size>\d+)\]$')
 
 
@@ -125,6 +128,31 @@ def nearly(message: Any, words: Sequence[str]) -> SearchStrategy:
         return copy
 
     return changed()
+
+
+def large(message: Any) -> SearchStrategy:
+    """Return a strategy for messages of megabytes: one field is long, the others are honest."""
+    fields = [place for place in places(message) if place.kind.startswith(('string', 'sequence<'))]
+    if not fields:
+        return st.just(message)
+
+    @st.composite
+    def enlarged(draw: DrawFn) -> Any:
+        copy = deepcopy(message)
+        place = draw(st.sampled_from(fields))
+        owner, array = _owner(copy, place), _ARRAY.match(place.kind)
+        if array is None:
+            setattr(owner, place.field, LARGE * 'n')
+            return copy
+        item = draw(values(array['item'], ()))
+        sizes = []
+        for count in (0, 64):
+            setattr(owner, place.field, [item] * count)
+            sizes.append(len(serialize_message(copy)))
+        setattr(owner, place.field, [item] * (64 * LARGE // (sizes[1] - sizes[0])))
+        return copy
+
+    return enlarged()
 
 
 def damaged(message: Any) -> SearchStrategy[bytes]:

@@ -27,6 +27,7 @@ from signal import Signals
 from typing import NamedTuple
 
 from fuzz.hostile import Hostile, hostile_messages
+from fuzz.record import Record
 from fuzz.target import Broken, Target
 import hypothesis
 from hypothesis import given, HealthCheck, Phase, settings
@@ -37,8 +38,9 @@ LARGEST_BATCH = 12
 
 
 class Variant(NamedTuple):
-    """A configuration of the node, as the arguments of a :class:`Target`."""
+    """A configuration of the node, by a name, as the arguments of a :class:`Target`."""
 
+    name: str
     parameters: dict[str, str]
     omitted: tuple[str, ...] = ('controller_state',)
     awaited: tuple[str, ...] = ()
@@ -46,13 +48,15 @@ class Variant(NamedTuple):
 
 
 VARIANTS = (
-    Variant({'executor': 'automatic'}),
-    Variant({'executor': 'single_threaded', 'position_loop': 'none'}),
-    Variant({'position_loop': 'none', 'dead_man_button': '0', 'gravity_from_imu': 'true',
+    Variant('automatic', {'executor': 'automatic'}),
+    Variant('single_threaded', {'executor': 'single_threaded', 'position_loop': 'none'}),
+    Variant('imu_and_button',
+            {'position_loop': 'none', 'dead_man_button': '0', 'gravity_from_imu': 'true',
              'gravity_time_constant': '0.01'},
             omitted=(), awaited=('imu', 'joy')),
-    Variant({'use_sim_time': 'true', 'executor': 'single_threaded'}, awaited=('clock',)),
-    Variant({}, awaited=('change_state', 'get_state'), program='managed_node'),
+    Variant('simulated_time', {'use_sim_time': 'true', 'executor': 'single_threaded'},
+            awaited=('clock',)),
+    Variant('managed', {}, awaited=('change_state', 'get_state'), program='managed_node'),
 )
 """
 A round takes that whose number is its seed's remainder.
@@ -79,14 +83,16 @@ class Round:
 
     :param seed: of everything that is drawn.
     :param folder: for the node's log.
-    :param on_batch: called after each batch that was withstood, with the number of its messages.
+    :param record: what is counted.
+    :param on_batch: called after each batch that was withstood.
     """
 
     def __init__(
-            self, seed: int, folder: Path, on_batch: Callable[[int], None] = lambda count: None
-            ) -> None:
+            self, seed: int, folder: Path, record: Record | None = None,
+            on_batch: Callable[[], object] = lambda: None) -> None:
         self._seed = seed
         self._folder = folder
+        self._record = record or Record()
         self._on_batch = on_batch
         self._target: Target | None = None
         self._first_failure = ''
@@ -135,15 +141,18 @@ class Round:
         except BaseException as error:
             self._end(error)
             raise
-        self._on_batch(sum(each.times for each in batch))
+        self._record.batches += 1
+        self._record.messages += sum(each.times for each in batch)
+        self._record.requests += sum(each.times for each in batch if each.to.is_service)
+        self._on_batch()
         if target.is_finalized:
             self._end(None)
 
     def _start(self) -> Target:
         before, number = divmod(self._seed, len(VARIANTS))
         self._target = Target(
-            self._folder, *VARIANTS[number], engine=ENGINES[before % len(ENGINES)],
-            end=ENDS[self._seed % len(ENDS)]).__enter__()
+            self._folder, *VARIANTS[number][1:], engine=ENGINES[before % len(ENGINES)],
+            end=ENDS[self._seed % len(ENDS)], record=self._record).__enter__()
         return self._target
 
     def _end(self, error: BaseException | None) -> None:

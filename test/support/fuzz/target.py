@@ -24,14 +24,16 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
-from time import monotonic
+from time import monotonic, time
 from types import TracebackType
 from typing import Any
 
 from default_signals import default_signals
 from diagnostic_msgs.msg import DiagnosticArray
+from fuzz.gaps import Gaps, Pulse
 from fuzz.hostile import Honest, honest_message, Hostile, Input
 from fuzz.messages import message_type
+from fuzz.record import Record
 from lifecycle_msgs.msg import State, Transition
 import numpy as np
 from patience import PATIENCE
@@ -40,7 +42,8 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
+from rclpy.serialization import serialize_message
 from rclpy.task import Future
 from ros2_rnea import Robot
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
@@ -92,6 +95,22 @@ CHANGES = ('robot_description', 'set_parameters', 'set_parameters_atomically', '
            'set_gravity', 'set_payload', 'clock')
 """Inputs that may change limits; while they are attacked, only finite efforts are demanded."""
 
+MAY_STOP = (*CHANGES, 'change_state', 'compensated_joints', 'joy')
+"""Inputs that may end the efforts rightly: a gap after them is recorded, and no fault."""
+
+LARGE_REQUESTS = 1_000_000
+"""
+Requests of this size together [bytes] may stop the efforts for longer.
+
+rclpy turns them into Python objects before the node receives them: docs/node/bounds.rst.
+"""
+
+STATE_TIMEOUT = 0.1
+"""The parameter's default [s]."""
+
+LONGEST_GAP = STATE_TIMEOUT + 0.05
+"""Longest time between efforts while states arrive, but for what the machine explains [s]."""
+
 NEEDED = {'joint_states', 'joint_trajectory', 'robot_description', 'list_parameters',
           'get_parameters', 'set_parameters_atomically', 'set_payload'}
 """Inputs through which the peer restores what it has attacked."""
@@ -100,8 +119,6 @@ TOWARDS_ACTIVE = {
     State.PRIMARY_STATE_UNCONFIGURED: Transition.TRANSITION_CONFIGURE,
     State.PRIMARY_STATE_INACTIVE: Transition.TRANSITION_ACTIVATE}
 """The next transition by the state of a managed node."""
-
-_LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Broken(AssertionError):
@@ -146,13 +163,15 @@ class Target:
     :param program: the module of the executable.
     :param engine: of its kernels; empty: the one that is best on this machine.
     :param end: the signal that ends it.
+    :param record: what is counted.
     :ivar is_finalized: whether a managed node has been shut down, after which it serves no more.
     """
 
     def __init__(
             self, folder: Path, parameters: Mapping[str, str], omitted: Sequence[str] = (),
             awaited: Sequence[str] = (), program: str = 'inverse_dynamics_node',
-            engine: str = 'textbook', end: signal.Signals = signal.SIGINT) -> None:
+            engine: str = 'textbook', end: signal.Signals = signal.SIGINT,
+            record: Record | None = None) -> None:
         model = ur5()
         # A node that was killed stays in the graph for a while, under its own namespace.
         self._namespace = f'/fuzz_{next(_numbers)}'
@@ -173,7 +192,11 @@ class Target:
         self._program = program
         self._engine = engine
         self._end = end
+        self._record = record or Record()
         self._listeners: list[Listener] = []
+        self._gaps = Gaps()
+        self._pulse: Pulse | None = None
+        self._excuses: set[str] = set()
         self.is_finalized = False
         self._awaited = {*awaited, 'fill_trajectory_efforts', 'compute_mass_matrix'}
         self._log = folder / 'node.log'
@@ -226,11 +249,15 @@ class Target:
         self._until(self._has_all_inputs, f'{sorted(self._awaited)} are inputs of the node')
         self._until(self._activate, 'the node is active')
         self._judge()
+        self._gaps = Gaps()
+        self._pulse = Pulse(self._gaps, self._send_state, self._process.pid)
+        self._pulse.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
         """End the node: by a signal, cleanly, unless it has been found broken."""
         if error is None:
+            self._record.ends[self._end.name] += 1
             self._process.send_signal(self._end)
             try:
                 code = self._process.wait(PATIENCE)
@@ -242,6 +269,8 @@ class Target:
             self._close()
 
     def _close(self) -> None:
+        if self._pulse is not None:
+            self._pulse.end()
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -277,10 +306,17 @@ class Target:
 
         :raises Broken: where the node does not answer an honest state as it should.
         """
+        sizes = [len(each.content if isinstance(each.content, bytes)
+                     else serialize_message(each.content)) for each in batch]
         self._is_changed = any(each.to.base in CHANGES for each in batch)
+        self._excuses = {each.to.base for each in batch if each.to.base in MAY_STOP}
+        if not self._excuses and LARGE_REQUESTS < sum(
+                each.times * size for each, size in zip(batch, sizes) if each.to.is_service):
+            self._excuses = {'large requests'}
         self._let_listeners_change()
         answers = {}
-        for each in batch:
+        for each, size in zip(batch, sizes):
+            self._gaps.hostile(time(), f'{each.times} x {each.to.base}, {size} bytes')
             answers[each.to.base] = self._send(each)
             self._spin(0.0)
         for base, answer in answers.items():
@@ -296,6 +332,7 @@ class Target:
         """Let one more or one less receive the commands, of up to two that have equal names."""
         if self._batches % 4 < 2:
             self._listeners.append(Listener(self._namespace))
+            self._record.listeners += 1
         elif self._listeners:
             self._listeners.pop(0).end()
 
@@ -382,6 +419,7 @@ class Target:
             return self._right_in_succession >= RIGHT_ANSWERS
 
         self._until(is_right, 'an honest state is answered with the right effort')
+        self._judge_gaps()
         self._judge_log(monotonic() - started)
         self._batches += 1
         self._judge_memory()
@@ -396,12 +434,22 @@ class Target:
             fault, self._fault = self._fault, ''
             raise Broken(fault)
 
+    def _judge_gaps(self) -> None:
+        """Judge how long no effort came while states arrived, and take note of it."""
+        for gap in self._gaps.found():
+            self._record.note(gap, self._excuses)
+            if gap.own > LONGEST_GAP and not self._excuses:
+                raise Broken(
+                    f'no effort came for {gap.whole:.3f} s, of which the machine explains '
+                    f'{gap.whole - gap.own:.3f} s, after {gap.after}: {self._last_lines()}')
+
     def _judge_log(self, seconds: float) -> None:
         """Judge what has been logged since the last time, but for what rcl logs by itself."""
         with self._log.open('rb') as file:
             file.seek(self._read)
             text = file.read()
         self._read += len(text)
+        self._record.logged += len(text)
         lines = [line for line in text.splitlines() if OF_RCL not in line]
         size = sum(map(len, lines))
         if size > LOG_OF_A_BATCH + LOG_PER_SECOND * seconds:
@@ -415,9 +463,12 @@ class Target:
     def _judge_memory(self) -> None:
         if self._batches == WARM_UP:
             self._grown_from = self.memory()
-        elif self._batches > WARM_UP and self.memory() > self._grown_from + LARGEST_GROWTH:
-            raise Broken(f'the memory of the node has grown from {self._grown_from >> 20} to '
-                         f'{self.memory() >> 20} MiB in {self._batches - WARM_UP} batches')
+        elif self._batches > WARM_UP:
+            memory = self.memory()
+            self._record.growth = max(self._record.growth, memory - self._grown_from)
+            if memory > self._grown_from + LARGEST_GROWTH:
+                raise Broken(f'the memory of the node has grown from {self._grown_from >> 20} to '
+                             f'{memory >> 20} MiB in {self._batches - WARM_UP} batches')
 
     def memory(self) -> int:
         """Return how much memory the node has resident [bytes]."""
@@ -430,6 +481,7 @@ class Target:
         if not all(map(isfinite, effort)) or (np.abs(effort) > LARGEST_EFFORT).any():
             self._fault = f'an effort of {effort.tolist()} was sent'
         last, self._last = self._last, (1e-9 * info['source_timestamp'], effort)
+        self._gaps.effort(self._last[0])
         if len(effort) != len(self._limits):
             self._right_in_succession = 0
             return
@@ -455,7 +507,13 @@ class Target:
     # ---- means --------------------------------------------------------------------------------
 
     def _publish_state(self) -> None:
-        """Publish the honest state, and what else the node may need to send efforts."""
+        """Publish the honest state, unless that happens anyway, and spin."""
+        if self._pulse is None:
+            self._send_state()
+        self._spin(0.005)
+
+    def _send_state(self) -> None:
+        """Send the honest state, and what else the node may need to send efforts."""
         now = self._peer.get_clock().now().to_msg()
         gravity = Imu(header=Header(stamp=now, frame_id=self._robot.tree.root))
         gravity.linear_acceleration.z = -STANDARD_GRAVITY[2]
@@ -464,14 +522,11 @@ class Target:
         for base, message in (('clock', Clock(clock=now)), ('imu', gravity),
                               ('joy', Joy(buttons=[1])), ('joint_states', state)):
             if base in self._inputs:
-                self._send(Hostile(self._inputs[base], message))
-        self._spin(0.005)
+                self._sender(self._inputs[base]).publish(message)
 
     def _describe(self) -> None:
-        if 'description' not in self._senders:
-            self._senders['description'] = self._peer.create_publisher(
-                String, 'robot_description', _LATCHED)
-        self._senders['description'].publish(String(data=self._urdf))
+        """Publish the right description, by the publisher of the hostile ones: it comes last."""
+        self._sender(self._inputs['robot_description']).publish(String(data=self._urdf))
 
     def _ask_parameters(self) -> dict[str, Any]:
         """Return the values of all parameters of the node that have one."""
