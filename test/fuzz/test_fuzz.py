@@ -186,6 +186,17 @@ def test_a_right_effort_is_no_fault_and_wrong_ones_are(tmp_path):
             target.command(wrong, 40)
 
 
+def test_a_step_after_the_node_waited_for_a_processor_is_no_fault(tmp_path):
+    target = StartedTarget(tmp_path, {})
+    right, step = target._right, 0.04 * target._rates
+    target._gaps.state(Beat(0.92, 7.0))
+    target.command(right, 1000)
+    target._gaps.state(Beat(1.0, 7.06))
+    target.command(right + step, 1001)
+    with pytest.raises(Broken, match='the effort went from'):
+        target.command(right - step, 1002)
+
+
 def test_a_long_gap_is_a_fault_unless_something_may_end_the_efforts(tmp_path):
     record = Record()
     target = StartedTarget(tmp_path, {}, record=record)

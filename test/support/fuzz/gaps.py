@@ -87,6 +87,11 @@ class Gaps:
                 gaps.append(self._gap(last, self._efforts[0], beats))
         return gaps
 
+    def waited_since(self, at: float) -> float:
+        """Return for how long the node's threads have waited for a processor since a time [s]."""
+        waited = [beat.waited for beat in list(self._beats) if beat.at >= at]
+        return waited[-1] - waited[0] if waited else 0.0
+
     def _gap(self, last: float, now: float, beats: list[Beat]) -> Gap:
         times = [beat.at for beat in beats]
         spanned = beats[max(0, bisect_right(times, last) - 1):bisect_left(times, now) + 1]
@@ -127,7 +132,8 @@ class Pulse(Thread):
 
     def _look(self) -> float:
         """Return for how long all threads of the node have waited for a processor so far [s]."""
-        for each in self._threads.glob('*/schedstat'):
-            with suppress(OSError, IndexError):  # it has ended, or the kernel does not count this
-                self._waited[each] = int(each.read_text().split()[1])
+        with suppress(OSError):  # the node has ended
+            for each in self._threads.iterdir():
+                with suppress(OSError):  # it has ended, or the kernel does not count this
+                    self._waited[each] = int((each / 'schedstat').read_text().split()[1])
         return 1e-9 * sum(self._waited.values())

@@ -89,7 +89,11 @@ LARGEST_EFFORT = 1e6
 """No effort that is sent is larger, whatever limits a parameter or a description sets [Nm]."""
 
 LATENESS = 0.01
-"""A command may be published this long after the cycle that has limited its rate [s]."""
+"""
+A command may be published this long after the cycle that has limited its rate [s].
+
+So may it be while the node's threads wait for a processor.
+"""
 
 CHANGES = ('robot_description', 'set_parameters', 'set_parameters_atomically', 'enable',
            'set_gravity', 'set_payload', 'clock')
@@ -104,6 +108,9 @@ Requests of this size together [bytes] may stop the efforts for longer.
 
 rclpy turns them into Python objects before the node receives them: docs/node/bounds.rst.
 """
+
+REMEMBERED = 5.0
+"""For so long a busy node may still act on ``compensated_joints`` of a publisher that left [s]."""
 
 STATE_TIMEOUT = 0.1
 """The parameter's default [s]."""
@@ -197,6 +204,7 @@ class Target:
         self._gaps = Gaps()
         self._pulse: Pulse | None = None
         self._excuses: set[str] = set()
+        self._remembered_until = -inf
         self.is_finalized = False
         self._awaited = {*awaited, 'fill_trajectory_efforts', 'compute_mass_matrix'}
         self._log = folder / 'node.log'
@@ -310,6 +318,8 @@ class Target:
                      else serialize_message(each.content)) for each in batch]
         self._is_changed = any(each.to.base in CHANGES for each in batch)
         self._excuses = {each.to.base for each in batch if each.to.base in MAY_STOP}
+        if monotonic() < self._remembered_until:
+            self._excuses.add('compensated_joints')
         if not self._excuses and LARGE_REQUESTS < sum(
                 each.times * size for each, size in zip(batch, sizes) if each.to.is_service):
             self._excuses = {'large requests'}
@@ -383,6 +393,7 @@ class Target:
         if 'compensated_joints' in bases:  # what was said counts while its publisher is there
             self._peer.destroy_publisher(self._senders.pop(
                 self._inputs['compensated_joints'].name))
+            self._remembered_until = monotonic() + REMEMBERED
         if 'joint_trajectory' in bases:
             self._send(Hostile(self._inputs['joint_trajectory'], self._honest.trajectory()))
 
@@ -497,7 +508,13 @@ class Target:
         if last is None or len(last[1]) != len(effort):
             return
         elapsed = (self._last or last)[0] - last[0]
-        if (np.abs(effort - last[1]) > (elapsed + LATENESS) * self._rates + AGREEMENT).any():
+        step = np.abs(effort - last[1]) - AGREEMENT
+
+        def is_too_large(lateness: float) -> bool:
+            return bool((step > (elapsed + lateness) * self._rates).any())
+
+        if is_too_large(LATENESS) and is_too_large(
+                LATENESS + self._gaps.waited_since(last[0] - STATE_TIMEOUT)):
             self._fault = (f'the effort went from {last[1].tolist()} to {effort.tolist()} in '
                            f'{elapsed:.3f} s')
 
