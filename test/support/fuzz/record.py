@@ -33,7 +33,7 @@ class Record:
     :ivar ends: how often each signal has ended a node.
     :ivar growth: largest growth of the memory of one node [bytes].
     :ivar logged: length of all logs [bytes].
-    :ivar gaps: the longest gap by what may have ended the efforts rightly; '': nothing may.
+    :ivar gaps: the longest gap by the input that may have ended the efforts; '': none may.
     """
 
     messages: int = 0
@@ -47,8 +47,8 @@ class Record:
 
     def note(self, gap: Gap, excuses: Collection[str]) -> None:
         """Keep a gap if it is longer than those before it."""
-        for excuse in excuses or ['']:
-            self.gaps[excuse] = max(gap, self.gaps.get(excuse, gap))
+        excuse = 'several of these' if len(excuses) > 1 else ''.join(excuses)
+        self.gaps[excuse] = max(gap, self.gaps.get(excuse, gap))
 
     def table(self) -> Table:
         """Return the table that ends a run."""
