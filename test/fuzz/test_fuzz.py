@@ -16,6 +16,8 @@
 from __future__ import annotations
 
 from random import Random
+from signal import SIGCONT, SIGSTOP
+from time import sleep
 
 from fuzz.gaps import Beat, Gaps, PERIOD
 from fuzz.messages import damaged, LARGE, large, messages, nearly, places
@@ -58,6 +60,17 @@ def ros():
 @pytest.mark.parametrize('seed', SEEDS)
 def test_the_node_withstands_hostile_messages(ros, tmp_path, seed):
     Round(seed, tmp_path).run(BATCHES)
+
+
+@pytest.mark.slow
+def test_a_node_that_stood_still_is_found(ros, tmp_path):
+    with Target(tmp_path, {}) as target:
+        target.withstand([])
+        target._process.send_signal(SIGSTOP)
+        sleep(2.0)
+        target._process.send_signal(SIGCONT)
+        with pytest.raises(Broken, match='no effort came for'):
+            target.withstand([])
 
 
 @pytest.mark.parametrize('kind', [Imu, JointState, JointTrajectory, SetParameters.Request])

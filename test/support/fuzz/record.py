@@ -29,6 +29,7 @@ class Record:
     What was sent to nodes, and what they did.
 
     :ivar requests: how many of the messages were requests to services.
+    :ivar judged: how many batches had no input that may end the efforts.
     :ivar listeners: how many processes have listened to the commands for a while.
     :ivar ends: how often each signal has ended a node.
     :ivar growth: largest growth of the memory of one node [bytes].
@@ -39,6 +40,7 @@ class Record:
     messages: int = 0
     requests: int = 0
     batches: int = 0
+    judged: int = 0
     listeners: int = 0
     ends: Counter[str] = field(default_factory=Counter)
     growth: int = 0
@@ -55,7 +57,7 @@ class Record:
         table = Table(show_header=False)
         for name, value in (
                 ('messages', f'{self.messages}, of which {self.requests} requests to services'),
-                ('batches', str(self.batches)),
+                ('batches', f'{self.batches}; in {self.judged} nothing may end the efforts'),
                 ('receivers that came and went', str(self.listeners)),
                 ('signals', ', '.join(f'{name} {n}' for name, n in sorted(self.ends.items()))),
                 ('largest growth of memory', f'{self.growth / 2 ** 20:.0f} MiB'),

@@ -323,6 +323,7 @@ class Target:
         if not self._excuses and LARGE_REQUESTS < sum(
                 each.times * size for each, size in zip(batch, sizes) if each.to.is_service):
             self._excuses = {'large requests'}
+        self._record.judged += not self._excuses
         self._let_listeners_change()
         answers = {}
         for each, size in zip(batch, sizes):
