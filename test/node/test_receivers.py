@@ -192,6 +192,20 @@ def test_receiver_without_a_name_is_waited_for_shortly(watch, is_sending, pause)
     assert not watch.receivers.are_incomplete
 
 
+@pytest.mark.parametrize(('is_sending', 'pause'), [(True, LONGEST_PAUSE), (False, LONGEST_WAIT)])
+def test_receiver_that_is_counted_before_it_is_listed_is_waited_for_once(
+        watch, is_sending, pause):
+    watch.is_sending = is_sending
+    watch.after(1.0, (C, 7))
+    watch.send(3.0, 4.0)
+    watch.graph.count = 2
+    watch.after(0.001, (C, 7))
+    watch.after(0.7 * pause, (C, 7), (UNKNOWN_NODE, 8))
+    assert watch.receivers.are_incomplete
+    watch.after(0.4 * pause, (C, 7), (UNKNOWN_NODE, 8))
+    assert not watch.receivers.are_incomplete
+
+
 def test_graph_that_lags_behind_is_looked_at_in_each_cycle(watch):
     watch.after(1.0)
     watch.graph.count = 1

@@ -52,10 +52,17 @@ class ReceiverWaits:
         """
         Return whether a receiver that is known in part is still waited for.
 
-        :param partial: what is not known, and how long each may be waited for [s].
+        A receiver that was counted, and then is listed without a name, is the same one.
+
+        :param partial: what is not known, and how long each may be waited for [s]; by its process,
+            or by the number of receivers that are counted and not listed.
         :param now: a time that never jumps [s].
         """
-        self._partial_since = {each: self._partial_since.get(each, now) for each in partial}
+        since = self._partial_since
+        counted = min((since[each] for each in since if isinstance(each, int)
+                       and each not in partial), default=now)
+        self._partial_since = {
+            each: since.get(each, now if isinstance(each, int) else counted) for each in partial}
         return any(now - self._partial_since[each] < patience
                    for each, patience in partial.items())
 
