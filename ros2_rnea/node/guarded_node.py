@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
+from importlib.util import find_spec
 from time import monotonic
 from traceback import format_exception
 from typing import Any
@@ -33,6 +34,7 @@ from rcl_interfaces.srv import (
 )
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.task import Future
@@ -60,6 +62,16 @@ BOUNDS = {
 """Field and largest number of its elements in a request to rclpy's own services, by service."""
 
 
+NO_TYPE_DESCRIPTIONS = [
+    Parameter('start_type_description_service', value=False)
+] if find_spec('rclpy.type_description_service') else []  # since Jazzy
+"""
+Parameters that leave out the service ``get_type_description``.
+
+rcl writes what is asked for into the log, as it came: any length, lines and escape sequences.
+"""
+
+
 class GuardedNode(Node):
     """
     A node that goes on after an unexpected exception in a callback.
@@ -76,7 +88,8 @@ class GuardedNode(Node):
         self._unexpected: Counter[tuple[str, str]] = Counter()
         self._guarded_services: list[Service] = []
         self._printable_logger: PrintableLogger | None = None
-        super().__init__(*arguments, **keywords)
+        overrides = [*NO_TYPE_DESCRIPTIONS, *(keywords.pop('parameter_overrides', None) or ())]
+        super().__init__(*arguments, parameter_overrides=overrides, **keywords)
         self.guard_services()
 
     def get_logger(self) -> PrintableLogger:

@@ -64,6 +64,14 @@ def test_nor_does_the_label_of_a_transition(bench, capfd, label):
     assert sum(map(len, lines_of_log(capfd))) < 20_000
 
 
+def test_no_node_of_the_process_has_the_service_whose_requests_rcl_logs(bench):
+    arm = bench(joints=JOINTS)
+    arm.until(lambda: any(name.endswith('compute_mass_matrix')
+                          for name, _ in arm.peer.get_service_names_and_types()))
+    names = [name for name, _ in arm.peer.get_service_names_and_types()]
+    assert [name for name in names if name.endswith('get_type_description')] == []
+
+
 def test_a_traceback_is_bounded_and_its_lines_are_indented(bench, capfd):
     arm = bench(joints=JOINTS)
     arm.node.report_unexpected('a callback', RuntimeError(FORGED + LONGEST_LINES * 'x'))

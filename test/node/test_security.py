@@ -121,10 +121,8 @@ def is_possible(node: str, name: str) -> bool:
     base = name.rsplit('/', 1)[-1]
     if node == '_inverse_dynamics_holding' or '/_action/' in name:
         return FollowJointTrajectory is not None
-    if base == 'activity':  # since Jazzy
-        return ControllerManagerActivity is not None
-    # also since Jazzy
-    return base != 'get_type_description' or find_spec('type_description_interfaces') is not None
+    # since Jazzy
+    return base != 'activity' or ControllerManagerActivity is not None
 
 
 @pytest.mark.parametrize('enclave', MODULES)

@@ -36,6 +36,7 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.errors import RneaError, shortened
+from ros2_rnea.node.guarded_node import NO_TYPE_DESCRIPTIONS
 from ros2_rnea.node.models.model_summary import NO_ROBOT
 from ros2_rnea.node.worker.background_thread import BackgroundThread
 from ros2_rnea.node.worker.worker_process import WorkerProcess
@@ -89,7 +90,8 @@ class BackgroundServices:
         self._policy = owner.policy
         self._node = Node(
             f'_{node.get_name()}_{label}', namespace=node.get_namespace(), context=node.context,
-            use_global_arguments=False, enable_rosout=False, start_parameter_services=False)
+            use_global_arguments=False, enable_rosout=False, start_parameter_services=False,
+            parameter_overrides=NO_TYPE_DESCRIPTIONS)
         for name, service in services.items():
             self._node.create_service(
                 service.definition, node.resolve_service_name(f'~/{name}'),

@@ -67,7 +67,7 @@ DISCOVERY = 1.0
 """Inputs of the node that are not discovered within this time after others do not exist [s]."""
 
 OF_RCL = b'] [rcl]: '
-"""In lines that rcl logs itself, such as those of the service get_type_description."""
+"""In lines that rcl logs itself."""
 
 OF_CLOCK = b'unexpected error in TimeSource.clock_callback'
 """In the line about a negative time on /clock, which rclpy cannot represent."""
