@@ -20,6 +20,7 @@ from signal import SIGCONT, SIGSTOP
 from time import sleep
 
 from fuzz.gaps import Beat, Gaps, PERIOD
+from fuzz.hostile import Hostile
 from fuzz.messages import damaged, LARGE, large, messages, nearly, places
 from fuzz.record import Record
 from fuzz.rounds import Round, VARIANTS
@@ -28,6 +29,7 @@ from hypothesis import find, given, Phase, settings
 from hypothesis.errors import NoSuchExample
 import numpy as np
 import pytest
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.serialization import serialize_message
@@ -71,6 +73,21 @@ def test_a_node_that_stood_still_is_found(ros, tmp_path):
         target._process.send_signal(SIGCONT)
         with pytest.raises(Broken, match='no effort came for'):
             target.withstand([])
+
+
+@pytest.mark.slow
+def test_joints_that_changed_while_nothing_was_sent_are_set_back(ros, tmp_path):
+    with Target(tmp_path, {}) as target:
+        value = ParameterValue(
+            type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=['elbow_joint'])
+        to = next(each for each in target.inputs() if each.base == 'set_parameters_atomically')
+        request = to.kind(parameters=[Parameter(name='joints', value=value)])
+        target._call('enable', data=False)
+        target._until(lambda: target._call(
+            to.base, parameters=request.parameters).result.successful, 'joints are set')
+        target._call('enable', data=True)
+        target._until(lambda: target._last and len(target._last[1]) == 1, 'one effort is sent')
+        target.withstand([Hostile(to, request)])
 
 
 @pytest.mark.parametrize('kind', [Imu, JointState, JointTrajectory, SetParameters.Request])

@@ -415,6 +415,8 @@ class Target:
         changed = [name for name, value in self._all_parameters.items() if now[name] != value]
         if changed:
             self._judge_life()
+            if 'joints' in changed:  # they do not change while efforts are sent
+                self._call('enable', data=False)
             self._call('set_parameters_atomically', parameters=[
                 Parameter(name=name, value=self._all_parameters[name]) for name in changed])
             self._publish_state()
