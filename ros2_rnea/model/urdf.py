@@ -326,7 +326,9 @@ def _checked_children(
     too_few = not found and rule.times is ONCE
     too_many = len(found) > 1 and rule.times is not MANY
     if too_few or too_many:
-        errors.append(f'{where} has {len(found) or "no"} <{rule.tag}>, where {rule.times.value}')
+        others = '; urdfdom takes the first: keep the one that is right' if found else ''
+        errors.append(
+            f'{where} has {len(found) or "no"} <{rule.tag}>, where {rule.times.value}{others}')
     elif not found and rule.absent is not None:
         found = [ElementTree.fromstring(rule.absent)]
     copies = []

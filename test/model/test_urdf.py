@@ -384,7 +384,9 @@ def test_a_vector_may_be_spaced_as_it_likes():
     (UPPER_ARM_INERTIA, "link 'upper_arm' <inertial> has 2 <inertia>"),
 ])
 def test_an_element_that_stands_twice_is_refused(element, where):
-    assert f'{where}, where one is' in message_of(arm_with(element, element + element))
+    message = message_of(arm_with(element, element + element))
+    assert f'{where}, where one is' in message
+    assert 'urdfdom takes the first' in message
 
 
 def test_a_second_inertial_is_refused():
