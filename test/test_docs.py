@@ -186,10 +186,10 @@ FAULTS = {
 
 def test_each_kind_of_fault_is_found_on_its_page(tmp_path: Path):
     for number, body in enumerate(['', *FAULTS.values()]):
-        links = ''.join(f'<a href="{n}.html#top">page</a>' for n in range(1, len(FAULTS) + 1))
+        links = ' '.join(f'<a href="{n}.html#top">page</a>' for n in range(1, len(FAULTS) + 1))
         name = 'index' if number == 0 else str(number)
         (tmp_path / f'{name}.html').write_text(
-            f'<!doctype html><body id="top">{links if number == 0 else ""}'
+            f'<!doctype html><body id="top">{links if number == 0 else ""} '
             f'{body}<a href="https://example.com">other site</a>')
     (tmp_path / 'wide.svg').write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="800" height="9"></svg>')
