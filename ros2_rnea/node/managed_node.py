@@ -136,6 +136,7 @@ class ManagedInverseDynamicsNode(LifecycleNodeMixin, InverseDynamicsNode):
     def _unload(self) -> None:
         self._configuration.is_active = False
         self._configuration.close()
+        self._model_publisher.withdraw()
         self._cycle_timers.final_fade(False)
         self._diagnostics.discard_robot()
         self._report_state()

@@ -324,3 +324,25 @@ def test_a_managed_node_has_a_model_while_it_is_configured(bench):
     arm.description.publish(arm.description.msg_type(data=ARM))
     listener.until_model(3)
     assert listener.models[-1].robot == 'arm'
+
+
+def test_a_managed_node_that_is_configured_again_at_once_is_another_publisher(bench, monkeypatch):
+    """Its parameters have lost the payload, and an arm that is active must not take them."""
+    arm = bench(create=configured, joints=JOINTS, state_timeout=9.0, payload_links=['tool'])
+    monkeypatch.setattr(arm.node._model_publisher, 'poll', lambda: None)  # it is not its turn
+    arm.describe(ARM)
+    topic = arm.node.resolve_topic_name('~/model_parameters')
+
+    def publishers():
+        return {bytes(each.endpoint_gid) for each in arm.node.get_publishers_info_by_topic(topic)}
+
+    listener = Listener(arm)
+    arm.until(arm.node._model_publisher._models.get_subscription_count)
+    model_publisher.ModelPublisher.poll(arm.node._model_publisher)
+    listener.until_model()
+    before = publishers()
+    assert arm.node.trigger_cleanup() is TransitionCallbackReturn.SUCCESS
+    assert arm.node.trigger_configure() is TransitionCallbackReturn.SUCCESS
+    arm.until(lambda: len(listener.models) == 2)
+    assert len(listener.models[-1].file) == 0
+    arm.until(lambda: publishers() and not publishers() & before)

@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
 from ros2_rnea.control.policy import Policy
 from ros2_rnea.node.diagnostics import Diagnostics
@@ -113,7 +114,10 @@ class ModelPublisher:
             node.get_logger().warning(MISSING)
             return
         self._models = node.create_publisher(Model, '~/model', LATCHED)
-        self._parameters = node.create_publisher(ModelParameters, '~/model_parameters', LATCHED)
+        self._parameters = self._parameter_publisher()
+
+    def _parameter_publisher(self) -> Publisher:
+        return self._node.create_publisher(ModelParameters, '~/model_parameters', LATCHED)
 
     def poll(self) -> None:
         """Request a file where somebody wants one of the robot in use, and there is none."""
@@ -127,7 +131,7 @@ class ModelPublisher:
             return
         policy, origin = self._policy(), self._origin()
         if origin is None or policy is None:
-            self._withdraw()
+            self.withdraw()
         elif (self._published is None or origin != self._published.origin) and (
                 origin != self._failed or monotonic() > self._retry_at):
             self._is_being_made = True
@@ -139,8 +143,13 @@ class ModelPublisher:
         return None if source is None or policy is None else _Origin(
             source, policy.settings.sent_terms.left_out, policy.settings.arm_gravity)
 
-    def _withdraw(self) -> None:
-        """Publish that there is no robot any more."""
+    def withdraw(self) -> None:
+        """
+        Publish that there is no robot any more, and none of its payloads.
+
+        Parameters that follow have another publisher, as those of a node that was started again:
+        a controller that has not seen the message does not take them for those of this robot.
+        """
         self._failed = None
         self._diagnostics.notice(SUBJECT, '')
         if self._published is not None:
@@ -148,6 +157,8 @@ class ModelPublisher:
             message = Model()
             message.header.stamp = self._node.get_clock().now().to_msg()
             self._models.publish(message)
+            self._node.destroy_publisher(self._parameters)
+            self._parameters = self._parameter_publisher()
 
     def _make(self, origin: _Origin, snapshot: RobotSnapshot, robot: str) -> None:
         """Have a file made; in the thread of the services."""
