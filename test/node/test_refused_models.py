@@ -178,3 +178,16 @@ def test_no_joint_loses_a_bound_while_efforts_are_sent(arm, limit, had, said):
     assert arm.call(SetBool, 'enable', data=False).success
     arm.until(lambda: arm.changes.source.description == unbounded)
     assert arm.told('robot_description') == ''
+
+
+def test_a_payload_that_waits_with_a_description_comes_with_the_previous_one(arm):
+    arm.describe(IDENTIFIED.replace('upper="3" effort="40.0"', 'effort="40.0"'))
+    assert 'would have none' in arm.told('robot_description')
+    assert not arm.changes.set_payload(box())
+    arm.until(lambda: arm.told('robot_description').endswith(
+        "The payload 'box' waits for it: remove the payload, or publish the previous description "
+        'again'))
+    assert not is_carried(arm)
+    arm.describe(ARM)
+    arm.until(lambda: is_carried(arm))
+    assert arm.told('robot_description') == ''

@@ -830,9 +830,11 @@ class Configuration:
             is_robot = self._is_of_another_description(built.model.source)
             waiting = [repr(payload.name) for payload in self._payloads
                        if self._model is not None and not self._model.accepts_payload(payload)]
+            way_out = ('publish the previous description again' if is_robot else
+                       'move the arm to where it can be held')
             remedy = (
-                f'. The payload {", ".join(waiting)} waits for it: remove the payload, or move '
-                'the arm to where it can be held' if waiting else '')
+                f'. The payload {", ".join(waiting)} waits for it: remove the payload, or '
+                f'{way_out}' if waiting else '')
             text = (f'the new {"robot" if is_robot else "model"} is not used yet, and the '
                     f'previous one stays in use: {error}{remedy}')
             if is_robot:
