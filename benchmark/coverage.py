@@ -63,7 +63,7 @@ and rotors that are determined one by one, sums of such (base parameters), and f
 arm has another law of friction than the model, the true numbers of friction are those with which
 the model is nearest to it.  Each draw has other masses, another motion of {DURATION:g} s and other
 noise.  The preparation and the unknown numbers are the defaults; in the case of the load, the load
-and friction are unknown.
+and friction are unknown.  The exit code is 1 where a share is below {WANTED:g}.
 """
 
 
