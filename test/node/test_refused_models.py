@@ -191,3 +191,14 @@ def test_a_payload_that_waits_with_a_description_comes_with_the_previous_one(arm
     arm.describe(ARM)
     arm.until(lambda: is_carried(arm))
     assert arm.told('robot_description') == ''
+
+
+def test_no_joint_loses_a_bound_in_a_gap_of_the_states(bench):
+    arm = bench(joints=JOINTS, state_timeout=0.2)
+    arm.describe(ARM)
+    arm.answer(JOINTS, Q)
+    arm.describe(IDENTIFIED.replace('upper="3" effort="40.0"', 'effort="40.0"'))
+    arm.until(lambda: not arm.node.policy.is_sending)
+    arm.settle(0.5)
+    assert "joint 'elbow' has the range -3 to 3" in arm.told('robot_description')
+    assert arm.answer(JOINTS, Q) == pytest.approx(Robot.from_urdf(ARM).gravity(Q))

@@ -762,7 +762,8 @@ class Configuration:
                 return
             replaced: list[object] = [self._in_use]
             if previous is not None:
-                check_bounds(model, policy, previous)
+                if previous.is_sending or self._drives(settings):  # also in a gap of the states
+                    check_bounds(model, policy, previous)
                 take_over(policy, previous, requested.transition)
             if difference:
                 policy.memory.has_driven = False

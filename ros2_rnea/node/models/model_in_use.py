@@ -164,21 +164,19 @@ class ModelInUse:
 
 def check_bounds(model: Model, policy: Policy, previous: Policy) -> None:
     """
-    Check that no joint loses a bound while efforts are sent.
+    Check that no joint of a robot that is driven loses a bound.
 
     :param model: of the policy that is to be used, with the findings of its audit.
     :raises UnsafeChangeError: naming the joint, what it had, and what is wrong with the new one.
     """
-    if not previous.is_sending:
-        return
     joint, bound = lost_bound(policy.joints, previous.joints)
     if joint:
         found = [finding.text for finding in model.findings if finding.kind in OF_LIMITS
                  and finding.subject == f'joint {joint!r}']
         raise UnsafeChangeError(
             f'joint {joint!r} has {bound}, and would have none: '
-            f'{"; ".join(found) or "write its limits into the description"}. Efforts are being '
-            f'sent: {FIRST}')
+            f'{"; ".join(found) or "write its limits into the description"}. The robot is driven: '
+            f'{FIRST}')
 
 
 def take_over(policy: Policy, previous: Policy, transition: float | None) -> None:
