@@ -357,6 +357,17 @@ def test_what_still_has_a_cause_is_a_warning():
 FINE = Diagnosis((), (), np.ones(2), np.ones(2))
 
 
+def test_what_no_single_cause_explains_is_a_warning():
+    after = replace(FINE, is_explained=False)
+    for left, said in ((0.02, 0), (0.2, 1)):
+        found = [each for each in doubts(
+            identified(), FINE, after, (), [recording_with((0.0, left))])
+            if 'that no single cause explains' in each.sentence]
+        assert len(found) == said
+        assert all('(0.2 of 2.2 for elbow; RMS, Nm or N)' in each.sentence
+                   and each.joints == ('elbow',) for each in found)
+
+
 def factor(value, joint='all joints', kind=Kind.GAIN):
     return Conclusion(
         kind, joint, f'The effort is {value} times that of the model.', 'Look at it.',
@@ -422,6 +433,16 @@ def test_no_doubt_is_about_an_effort_that_is_small():
             found = [each for each in doubts(identified(), *parts, (), recordings)
                      if each.joints == ('elbow',) and 'nothing says' not in each.sentence]
             assert len(found) == bool(said) and all(said in each.sentence for each in found)
+
+
+def test_a_burst_is_looked_at_in_seconds_of_the_whole_recording():
+    left = np.zeros((100, 2))
+    left[10:21, 1] = 3.0  # of a recording from 500 s on
+    before = replace(FINE, bursts=(Burst('r', 510.0, 520.0, ('elbow',)),))
+    recording = replace(recording_with(left), begin=500.0)
+    doubt, = (each for each in doubts(identified(), before, FINE, (), [recording])
+              if 'Between' in each.sentence)
+    assert 'leaves there 3 of ' in doubt.sentence and doubt.joints == ('elbow',)
 
 
 def test_a_mass_that_differs_by_little_of_the_arm_is_no_doubt():

@@ -147,7 +147,8 @@ def _bursts(
         left = dict.fromkeys(each.joints, '')
         for run in comparison.runs if comparison else ():
             if run.recording.name == each.recording:
-                times = run.recording.times - run.recording.times[run.recording.pieces[0].start]
+                first = run.recording.times[run.recording.pieces[0].start]
+                times = run.recording.begin + run.recording.times - first
                 rows = slice(*np.searchsorted(times, (each.begin, np.nextafter(each.end, np.inf))))
                 left = _large(identification, _rms(run.difference(rows)), comparison)
         told = [left[joint] for joint in each.joints if joint in left]
@@ -248,7 +249,7 @@ def _remaining_causes(
         identification: Identification, after: Diagnosis, comparison: Comparison | None,
         ) -> Iterator[Doubt]:
     """
-    Yield that the recordings still show causes with the identified model.
+    Yield that the recordings still show causes with the identified model, or need several.
 
     No cause is larger than what the model leaves.  That efforts are cut off is among those of the
     recordings before (:func:`wrong_efforts`).
@@ -267,3 +268,9 @@ def _remaining_causes(
             f'the identified model leaves differences{f" ({told}; RMS, Nm or N)" * bool(told)} '
             'that still have a cause, to be corrected or to be among the unknowns: '
             f'{" ".join(each.sentence for each in found[:MAX_CAUSES])}{more}', about)
+    elif left and not after.is_explained:
+        told = ', '.join(filter(None, left.values()))
+        yield Doubt(
+            f'the identified model leaves differences{f" ({told}; RMS, Nm or N)" * bool(told)} '
+            'that no single cause explains: an effort or a position may not be what the model '
+            'takes it for, or more has to be among the unknowns', tuple(left))
