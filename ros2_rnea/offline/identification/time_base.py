@@ -157,9 +157,13 @@ def _without_gaps(
     name = recorded.name
     # a single time that is too late makes all that follow too early, and not those after it
     later, earlier = np.ones((2, len(kept)), dtype=bool)
-    later[1:] = times[kept][1:] > np.maximum.accumulate(times[kept])[:-1]
-    earlier[:-1] = times[kept][:-1] < np.minimum.accumulate(times[kept][::-1])[-2::-1]
-    ordered = later if later.sum() >= earlier.sum() else earlier
+    latest = np.maximum.accumulate(times[kept])
+    earliest = np.minimum.accumulate(times[kept][::-1])[::-1]
+    later[1:] = times[kept][1:] > latest[:-1]
+    earlier[:-1] = times[kept][:-1] < earliest[1:]
+    ordered, astray = (
+        (later, latest - times[kept]) if later.sum() >= earlier.sum() else
+        (earlier, times[kept] - earliest))
     not_finite, not_later = int((~finite.all(axis=1)).sum()), int((~ordered).sum())
     not_in_order = kept[~ordered]
     kept = kept[ordered]
@@ -196,7 +200,10 @@ def _without_gaps(
                    f'{first:.3f} s to {last:.3f} s)')
     steps.append(Step(
         'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.'))
-    return np.split(kept, breaks + 1), float(np.mean(distances[distances <= limit]))
+    # where a clock was set, neighbours in time were measured far apart, with other rows between
+    between = median * np.diff(np.cumsum(astray > limit)[ordered])
+    ends = np.flatnonzero((distances > limit) | (between > limit)) + 1
+    return np.split(kept, ends), float(np.mean(distances[distances <= limit]))
 
 
 def _refreshed(changes: np.ndarray) -> tuple[int, np.ndarray]:

@@ -336,6 +336,21 @@ def test_times_that_go_back_are_cut_out(robot):
     assert (np.diff(result.prepared.times) > 0.0).all()
 
 
+@pytest.mark.parametrize('back', [0.0, 1e-14])
+def test_rows_on_both_sides_of_a_clock_that_was_set_back_are_not_joined(robot, back):
+    recording = recorded(robot)
+    times = recording.times.copy()
+    times[1000:] = times[500:1500] + back  # the last 500 rows follow row 999, 5 s later
+    result = prepare(replace(recording, times=times), robot, Preparation(delay=0.0))
+    assert 'rows whose time is not later' in step_of(result, 'gaps')[0].text
+    assert 'in 2 pieces' in step_of(result, 'time base')[0].text
+    first, second = result.prepared.pieces
+    for piece, late in ((first, 0.0), (second, 5.0)):
+        expected = motion(result.prepared.times[piece] + late, robot.nv)
+        for each, right in zip((result.prepared.q, result.prepared.qd), expected):
+            np.testing.assert_allclose(each[piece], right, rtol=0.0, atol=5e-3)
+
+
 def test_wrong_times_that_make_most_rows_early_are_cut_out_and_named(robot):
     recording = recorded(robot)
     times = recording.times.copy()
