@@ -291,8 +291,9 @@ def _numbers(
     for line, row in rows:
         if len(row) != table.width:
             raise RecordingError(
-                f'line {line} of {table.name} has {len(row)} values; it needs {table.width}: was '
-                'its end cut off?')
+                f'line {line} of {table.name} has {len(row)} values; it needs {table.width}: ' + (
+                    'was its end cut off?' if len(row) < table.width else
+                    'do its numbers have a decimal comma in place of a point?'))
         try:
             numbers.extend([float(row[place]) for place in places])
         except ValueError:

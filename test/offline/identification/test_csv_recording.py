@@ -121,7 +121,7 @@ def test_an_error_has_its_line_after_empty_ones(tmp_path, row, message):
 @pytest.mark.parametrize(('more', 'message'), [
     ('0.2,1,2,3,x,5,6', "line 4 of run.csv has 'x' in column 'b.velocity'; it needs a number"),
     ('0.2,1,2,3', 'line 4 of run.csv has 4 values; it needs 7: was its end cut off'),
-    ('0.2,1,5,2,3,4,5,6', 'line 4 of run.csv has 8 values; it needs 7')])
+    ('0.2,1,5,2,3,4,5,6', 'line 4 of run.csv has 8 values; it needs 7: do its numbers have')])
 def test_cells_that_are_no_numbers_and_cut_rows_are_named(write, more, message):
     with pytest.raises(RecordingError, match=message):
         read_csv(write(PLAIN + more))
