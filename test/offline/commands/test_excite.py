@@ -24,7 +24,8 @@ from ros2_rnea import Robot
 from ros2_rnea.trajectories.trajectory import Trajectory
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
-main = pytest.importorskip('ros2_rnea.offline.commands.excite.__main__').main
+excite_command = pytest.importorskip('ros2_rnea.offline.commands.excite.__main__')
+main = excite_command.main
 collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
 pytest.importorskip('matplotlib')
 
@@ -445,6 +446,15 @@ def test_what_is_impossible_is_refused_with_a_sentence(excite, options, words):
     assert code == 2
     assert words in err
     assert not Path('excite.json').exists()
+
+
+@pytest.mark.parametrize('out, words', [
+    ('excite.csv', "ends in '.csv'"), ('nowhere/excite.yaml', 'there is no folder nowhere')])
+def test_no_motion_is_searched_that_cannot_be_written(excite, monkeypatch, out, words):
+    monkeypatch.setattr(excite_command, 'planned', None)
+    code, _, err = excite('--out', out)
+    assert code == 2
+    assert words in err
 
 
 def test_missing_limits_are_refused_unless_a_file_gives_them(excite):

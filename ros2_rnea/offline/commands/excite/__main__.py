@@ -67,6 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_intermixed_args(arguments)
     console = PrintableConsole(highlight=False)
+    if not options.dry_run:
+        _check_place(options.out)
     with progress_bar() as bar:
         task = bar.add_task('optimizing the motion', total=1.0)
         plan = planned(options, lambda share: bar.update(task, completed=share))
@@ -85,6 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return ExitCode.FOUND
 
 
+def _check_place(out: Path) -> None:
+    """Check before the search what would lose its result."""
+    if out.suffix not in _SUFFIXES:
+        ending = f'ends in {out.suffix!r}' if out.suffix else 'has no ending'
+        raise FileError(f'{out} {ending}; it needs {" or ".join(_SUFFIXES)}')
+    if not out.parent.is_dir():
+        raise FileError(f'{out} cannot be written: there is no folder {out.parent}')
+
+
 def _write(plan: Plan) -> list[Path]:
     """Write trajectory, picture and figures, and return their names."""
     try:
@@ -97,9 +108,6 @@ def _write(plan: Plan) -> list[Path]:
     options, out = plan.options, plan.options.out
     picture, figures = (
         options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json'))
-    if out.suffix not in _SUFFIXES:
-        ending = f'ends in {out.suffix!r}' if out.suffix else 'has no ending'
-        raise FileError(f'{out} {ending}; it needs {" or ".join(_SUFFIXES)}')
     write_trajectory(out, plan.excitation.joints, [
         FilledPoint(waypoint, np.empty(0)) for waypoint in _waypoints(plan)])
     draw(plan, picture)
