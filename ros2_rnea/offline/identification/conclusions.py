@@ -129,13 +129,14 @@ class Burst:
     joints: tuple[str, ...]
 
     def __str__(self) -> str:
+        last = floor(self.begin - BEFORE)
+        before = f'--to {last} keeps what is before, ' * (last > 0)
         return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r}, the '
                 f'efforts of {", ".join(self.joints)} differ as no masses and no friction that '
                 'depends on the velocity can make them: something may have touched or pushed the '
                 'robot, or samples are wrong.  If so, leave this part out: '
-                f'--to {floor(self.begin - BEFORE)} keeps what is before, '
-                f'--from {ceil(self.end + AFTER)} keeps what is after (in seconds of the whole '
-                'recording; both options hold for all recordings of a command).')
+                f'{before}--from {ceil(self.end + AFTER)} keeps what is after (in seconds of the '
+                'whole recording; options hold for all recordings of a command).')
 
 
 @dataclass(frozen=True, eq=False)

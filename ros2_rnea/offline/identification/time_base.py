@@ -176,7 +176,8 @@ def _without_gaps(
     if not SLOWEST <= 1.0 / median <= FASTEST:
         raise RecordingError(
             f'recording {name!r} has {1.0 / median:.3g} samples a second; it needs {SLOWEST:g} to '
-            f'{FASTEST:g}: are its times in seconds?')
+            f'{FASTEST:g}: are its times in seconds?  Tell their unit, such as --csv-units '
+            'time=ms, or correct them where they are recorded')
     limit = LARGEST_GAP * median if largest_gap is None else largest_gap
     breaks = np.flatnonzero(distances > limit)
     if len(breaks) == len(distances):

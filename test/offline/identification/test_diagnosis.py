@@ -366,6 +366,8 @@ def test_a_push_is_told_in_times_of_the_whole_recording(arm):
         assert advice in str(burst)
         assert begin + 20.1 < burst.begin < begin + 20.4
     assert 'may have touched or pushed the robot, or samples are wrong.' in str(burst)
+    early = replace(burst, begin=0.3, end=0.9)  # nothing of the recording is before it
+    assert 'leave this part out: --from 3 keeps what is after (' in str(early)
 
 
 def test_a_short_recording_of_another_temperature_is_no_push(arm):
