@@ -50,6 +50,9 @@ MOSTLY = 0.5
 SIZE = 0.02
 """Friction, an offset or a rotor is told where it has this share of the RMS of the effort."""
 
+IMPOSSIBLE = 10.0
+"""No friction, offset or rotor has so many times the RMS of the effort that was measured."""
+
 
 class OwnTerms:
     """
@@ -72,6 +75,7 @@ class OwnTerms:
             FALSE_ALARMS / (2.0 * len(OWN) * robot.nv), self._equations.freedom))
         self._kept: dict[int, Estimate] = {}
         self._doubtful: list[Estimate] = []
+        self._impossible: list[Estimate] = []
         self._is_like_masses = False
         kept, values, errors = self._significant(*self._estimate(explanation, j))
         alone = self._limit * self._equations.errors_beside_mechanics(kept)
@@ -82,7 +86,9 @@ class OwnTerms:
             size = self._equations.rms_of(self._equations.own_columns[:, k] * value)
             if size < SIZE * self._equations.measured_rms:
                 continue
-            if abs(value) > bound:
+            if size > IMPOSSIBLE * self._equations.measured_rms:
+                self._impossible.append(quantity)
+            elif abs(value) > bound:
                 self._kept[column] = quantity
             elif column == ROTOR and value * model > 0.0 and not is_loaded:
                 self._kept[column], self._is_like_masses = quantity, True
@@ -204,6 +210,10 @@ class OwnTerms:
     def questions(self, factor: Estimate | None) -> Iterator[str]:
         """Yield what is not known; the factor is that of :meth:`conclusions`."""
         label, moves = self._coordinate.label, self._equations.moves
+        for quantity in self._impossible:
+            yield (f'The effort of joint {label!r} would have to differ by {quantity} '
+                   f'({quantity.name}), far more than its measured effort: a position, or its '
+                   'unit, may not be what the model takes it for.')
         if not moves:
             yield (f'Joint {label!r} moves too little to show its friction: let it move at '
                    'several speeds in both directions.')

@@ -266,6 +266,17 @@ def test_exchanged_efforts(arm, first, second):
     assert not OF_BODIES & {*beside_friction(diagnosed(arm, arm, mistake=exchange))}
 
 
+def test_angles_that_were_taken_for_degrees_are_no_friction(arm):
+    def scale(recording):
+        for each in (recording.q, recording.qd, recording.qdd):
+            each *= np.pi / 180.0
+
+    diagnosis = diagnosed(arm, arm, mistake=scale)
+    assert all(abs(each.value) < 1e3 for conclusion in diagnosis.conclusions
+               for each in conclusion.quantities), diagnosis.conclusions
+    assert any('or its unit' in each for each in diagnosis.open_questions)
+
+
 def test_the_absolute_angle_of_a_parallelogram(arm):
     def add(recording):
         for each in (recording.q, recording.qd, recording.qdd):

@@ -131,7 +131,6 @@ def test_recordings_of_one_motion_have_the_same_phases(robot, is_repeated):
     assert [{*recordings[own]} for own in blocks] == [{0}, {1}, {2}, {3}]
 
 
-
 def test_the_work_is_proportional_to_the_number_of_recordings(robot, monkeypatch):
     compared = []
     lag_of = time_blocks_module._lag
