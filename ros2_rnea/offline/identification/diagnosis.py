@@ -135,7 +135,8 @@ class _Judgement:
         self._comparison, self._columns = comparison, columns
         self._explanation = explanation = search(robot, equations)
         self._words = CauseWords(robot, explanation, columns.levers)
-        self._own = {j: OwnTerms(robot, explanation, j, comparison.coordinates[j])
+        self._own = {j: OwnTerms(robot, explanation, j, comparison.coordinates[j],
+                                 float(comparison.measured_rms[j]))
                      for j in explanation.equations}
         factors = [found for found in explanation.found if found.cause.is_factor]
         near_one = {found.cause for found in factors

@@ -61,10 +61,12 @@ class OwnTerms:
     :param robot: the model.
     :param explanation: of the recordings.
     :param j: index of the coordinate.
+    :param measured_rms: of its whole effort, offset included [Nm or N].
     """
 
     def __init__(
-            self, robot: Robot, explanation: Explanation, j: int, coordinate: Coordinate) -> None:
+            self, robot: Robot, explanation: Explanation, j: int, coordinate: Coordinate,
+            measured_rms: float) -> None:
         self._coordinate, self._equations = coordinate, explanation.equations[j]
         body = next(each for each in robot.tree.bodies
                     if each.v_index <= j < each.v_index + each.type.nv)
@@ -86,7 +88,7 @@ class OwnTerms:
             size = self._equations.rms_of(self._equations.own_columns[:, k] * value)
             if size < SIZE * self._equations.measured_rms:
                 continue
-            if size > IMPOSSIBLE * self._equations.measured_rms:
+            if size > IMPOSSIBLE * measured_rms:
                 self._impossible.append(quantity)
             elif abs(value) > bound:
                 self._kept[column] = quantity
