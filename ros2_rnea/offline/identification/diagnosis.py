@@ -236,7 +236,6 @@ class _Judgement:
     def _alternatives(self) -> Iterator[str]:
         """Yield which causes may be there, where the recordings do not tell them apart."""
         told = self._certain.union(self._unclear)
-
         open_ones = [found for found in self._explanation.found if found.cause not in told]
         said = self._said(open_ones)
         if self._may_be_masses:

@@ -126,7 +126,7 @@ class OwnTerms:
             covariance = covariance - column[:, np.newaxis] * covariance[weakest]
             covariance = np.delete(np.delete(covariance, weakest, axis=0), weakest, axis=1)
             del kept[weakest]
-        return kept, values, values
+        return kept, values, np.empty(0)
 
     def _unit(self, column: int) -> str:
         effort, position = self._coordinate.effort_unit, self._coordinate.position_unit
