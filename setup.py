@@ -157,7 +157,7 @@ setup(
     url=PACKAGE.findtext('url'),
     license='Apache-2.0',
     packages=find_packages(include=[NAME, f'{NAME}.*']),
-    package_data={'': ['py.typed', '*.html', '*.pyi', '*.urdf', 'tape.[ch]']},
+    package_data={'': ['py.typed', '*.html', '*.pyi', '*.urdf', '*.xml', 'tape.[ch]']},
     ext_modules=extensions(),
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{NAME}']),

@@ -41,9 +41,6 @@ import tempfile
 from hypothesis import HealthCheck, settings
 import pytest
 
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-if os.environ.get('ROS_DISTRO') == 'humble':  # which does not know the variable above
-    os.environ['ROS_LOCALHOST_ONLY'] = '1'
 # Not pytest's own setting `pythonpath`, which the pytest of Ubuntu 22.04 does not have.
 sys.path.insert(0, str(Path(__file__).parent / 'support'))
 sys.path.append(str(Path(__file__).parents[1]))  # for benchmark/, which is not installed
@@ -54,8 +51,10 @@ if 'PYTEST_XDIST_WORKER' not in os.environ:  # else it is that of the process th
     os.environ['XDG_CACHE_HOME'] = tempfile.mkdtemp(prefix='ros2_rnea_test_cache_')
     atexit.register(shutil.rmtree, os.environ['XDG_CACHE_HOME'], ignore_errors=True)
 
+from ros2_rnea.node.transports import stay_on_this_machine  # noqa: E402
 from ros2_rnea.tools.ros_domain import reserve_domain  # noqa: E402, after what it depends on
 
+stay_on_this_machine()
 os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
 
 PROCESSES_PER_PROCESSOR, MAX_PROCESSES = 2, 16

@@ -48,6 +48,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.errors import RneaError
+from ros2_rnea.node.transports import stay_on_this_machine
 from ros2_rnea.tools.ros_domain import reserve_domain
 
 ROBOTS = ('panda', 'talos')
@@ -68,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     # Nobody else's messages, and no search for machines that have none.
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if not os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE'):
+        stay_on_this_machine()
     if 'ROS_DOMAIN_ID' not in os.environ:
         os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
     console = Console(stderr=False)

@@ -40,6 +40,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ros2_rnea.control.settings import Settings
 from ros2_rnea.errors import RneaError
+from ros2_rnea.node.transports import stay_on_this_machine
 from ros2_rnea.tools.ros_domain import reserve_domain
 
 NAMESPACE = '/node'
@@ -109,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code; 1 where something has grown, or a state was not answered.
     """
     options = _parser().parse_args(arguments)
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    if not os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE'):
+        stay_on_this_machine()
     if 'ROS_DOMAIN_ID' not in os.environ:
         os.environ['ROS_DOMAIN_ID'] = str(reserve_domain())
     console = Console()

@@ -84,6 +84,7 @@ from ros2_rnea.node.topics.qos import LATCHED_BY_SEVERAL, sensor_data, TRAJECTOR
 from ros2_rnea.node.topics.serialized_states import StateReader
 from ros2_rnea.node.topics.terms_publisher import TermsPublisher
 from ros2_rnea.node.topics.trajectory_input import TOPIC, TrajectoryInput
+from ros2_rnea.node.transports import avoid_shared_memory
 from ros2_rnea.node.usage import USAGE, wants_help
 from sensor_msgs.msg import JointState, Joy
 from std_msgs.msg import Header, String
@@ -795,7 +796,9 @@ def run(create: Callable[[], InverseDynamicsNode], args: list[str] | None = None
     signals = EndSignals()
     signals.handle()
     with unblocked_log():
-        warning = shared_memory_warning(rclpy.get_rmw_implementation_identifier())
+        middleware = rclpy.get_rmw_implementation_identifier()
+        avoid_shared_memory(middleware)
+        warning = shared_memory_warning(middleware)
         if warning:  # before the middleware is started, because that may end the process
             get_logger('inverse_dynamics').warning(warning)
         try:

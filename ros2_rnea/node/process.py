@@ -30,6 +30,7 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.task import Future
 from ros2_rnea.errors import ArgumentError
+from ros2_rnea.node.transports import may_use_shared_memory
 from ros2_rnea.node.worker.background_thread import background_threads
 
 EXECUTORS = ('automatic', 'events', 'single_threaded')
@@ -207,10 +208,7 @@ def shared_memory_warning(middleware: str) -> str:
 
     :param middleware: identifier of the RMW implementation.
     """
-    transports = os.environ.get('FASTDDS_BUILTIN_TRANSPORTS', '')
-    if os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '') == 'LOCALHOST':
-        transports = ''  # rmw_fastrtps then chooses them itself
-    if not middleware.startswith('rmw_fastrtps') or transports.startswith('UDP'):
+    if not may_use_shared_memory(middleware):
         return ''
     try:
         status = os.statvfs(SHARED_MEMORY)
@@ -223,8 +221,8 @@ def shared_memory_warning(middleware: str) -> str:
         f'{SHARED_MEMORY} has {free / 2**20:.1f} MiB left, and when it is full, Linux ends this '
         f'process with SIGBUS; it needs at least {SHARED_MEMORY_NEEDED >> 20} MiB: remove files '
         'of killed processes with "fastdds shm clean", start the container with a larger '
-        '--shm-size, or do without shared memory by FASTDDS_BUILTIN_TRANSPORTS=UDPv4 (which '
-        'has no effect with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST)')
+        '--shm-size, or do without shared memory: unset FASTDDS_BUILTIN_TRANSPORTS and '
+        'ROS_LOCALHOST_ONLY, or set other transports in the profile of Fast DDS')
 
 
 def prepare_logging() -> None:

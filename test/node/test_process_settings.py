@@ -28,6 +28,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.node import inverse_dynamics_node, process
+from ros2_rnea.node.transports import PROFILE_VARIABLES, RANGE, TRANSPORTS
 from ros2_rnea.node.worker.background_thread import background_threads, BackgroundThread
 
 pytestmark = pytest.mark.ros
@@ -185,8 +186,13 @@ def test_one_call_of_the_executor_lasts_for_many_looks(kind):
 
 
 @pytest.fixture
-def little_shared_memory(monkeypatch):
-    monkeypatch.delenv('FASTDDS_BUILTIN_TRANSPORTS', raising=False)
+def shared_memory(monkeypatch):
+    for name in (RANGE, TRANSPORTS, *PROFILE_VARIABLES):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def little_shared_memory(monkeypatch, shared_memory):
     status = SimpleNamespace(f_bavail=750, f_frsize=4096)
     monkeypatch.setattr(process.os, 'statvfs', {'/dev/shm': status}.__getitem__)
 
@@ -194,17 +200,18 @@ def little_shared_memory(monkeypatch):
 def test_little_shared_memory_is_said_with_its_remedy(little_shared_memory):
     warning = process.shared_memory_warning('rmw_fastrtps_cpp')
     for words in ('/dev/shm has 2.9 MiB left', 'SIGBUS', '16 MiB', 'fastdds shm clean',
-                  '--shm-size', 'FASTDDS_BUILTIN_TRANSPORTS=UDPv4'):
+                  '--shm-size',
+                  'unset FASTDDS_BUILTIN_TRANSPORTS'):
         assert words in warning
 
 
-FAST, UDP = 'rmw_fastrtps_cpp', {'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'}
+FAST, UDP = 'rmw_fastrtps_cpp', {TRANSPORTS: 'UDPv4'}
 
 
 @pytest.mark.parametrize('middleware, environment, is_used', [
-    (FAST, {**UDP, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}, True),
-    (FAST, {**UDP, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, False),
-    ('rmw_cyclonedds_cpp', {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}, False)])
+    (FAST, {**UDP, RANGE: 'LOCALHOST'}, True),
+    (FAST, {**UDP, RANGE: 'SUBNET'}, False),
+    ('rmw_cyclonedds_cpp', {RANGE: 'SUBNET'}, False)])
 def test_little_shared_memory_is_said_where_it_is_used(
         little_shared_memory, monkeypatch, middleware, environment, is_used):
     for name, value in environment.items():
@@ -212,7 +219,7 @@ def test_little_shared_memory_is_said_where_it_is_used(
     assert bool(process.shared_memory_warning(middleware)) is is_used
 
 
-def test_enough_shared_memory_or_none_at_all_is_not_said(monkeypatch):
+def test_enough_shared_memory_or_none_at_all_is_not_said(shared_memory, monkeypatch):
     enough = SimpleNamespace(f_bavail=4096, f_frsize=4096)
     monkeypatch.setattr(process.os, 'statvfs', lambda _: enough)
     assert process.shared_memory_warning(FAST) == ''

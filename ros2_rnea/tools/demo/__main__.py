@@ -32,6 +32,7 @@ from ros2_rnea.command_line.command import ends_with_its_reader
 from ros2_rnea.errors import counted, RneaError
 from ros2_rnea.model.regular_file import read_regular_file
 from ros2_rnea.node.topics.command_record import record_path
+from ros2_rnea.node.transports import stay_on_this_machine
 from ros2_rnea.tools.demo.arm import Arm, arm_of
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE, NoAnswerError
 from ros2_rnea.tools.demo.experiment import PHASES
@@ -95,10 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, console: Console) -> int:
-    # No other robot of the network or of this machine takes part.
-    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
-    if os.environ.get('ROS_DISTRO') == 'humble':  # It does not know the variable above.
-        os.environ['ROS_LOCALHOST_ONLY'] = '1'
+    stay_on_this_machine()  # no other robot takes part
     has_ros = False
     try:
         domain = reserve_domain() if options.domain is None else options.domain

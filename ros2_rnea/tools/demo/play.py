@@ -112,7 +112,8 @@ def play(arm: Arm, scenes: Sequence[str], seconds: float, out: Path, bar: Progre
         def progress(share: float) -> None:
             bar.update(task, completed=done + share)
 
-        stage = Stage(arm, Engine(arm.urdf), commander, children, progress)
+        stage = Stage(
+            arm, Engine(arm.urdf), commander, children, progress, ready=commander.now())
         bar.update(task, description='rate that this machine keeps up with')
         stage = replace(stage, rate=sustainable_rate(stage))
         recordings: dict[str, Recording] = {}

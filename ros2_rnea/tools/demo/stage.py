@@ -52,6 +52,7 @@ class Stage:
     :param children: the processes of driver and node.
     :param progress: called with the share of the scene that is over, 0 to 1.
     :param rate: of joint states at most, and so of commands [Hz].
+    :param ready: since when driver and node run, on the commander's clock [ns].
     """
 
     arm: Arm
@@ -60,6 +61,7 @@ class Stage:
     children: Children
     progress: Callable[[float], None]
     rate: float = FULL_RATE
+    ready: int = 0
 
     def settle(self, mode: str = 'feedforward', rate: float = FULL_RATE) -> None:
         """

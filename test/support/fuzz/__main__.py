@@ -42,9 +42,10 @@ from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from ros2_rnea.node.transports import stay_on_this_machine
 from ros2_rnea.tools.ros_domain import reserve_domain
 
-os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+stay_on_this_machine()
 os.environ.setdefault('ROS2_RNEA_TEST_PATIENCE', '60')
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ros2_rnea.node.controllers.receivers import DISCOVERY_TIME
 from ros2_rnea.tools.demo.figures import Episode, Section
 from ros2_rnea.tools.demo.motion import EASING
 from ros2_rnea.tools.demo.stage import Stage, TimedActions
@@ -47,6 +48,8 @@ def play(stage: Stage) -> Episode:
 
     start = stage.move(motion, TimedActions((DIES, kill)))
     dead = (killed[0] - start) * 1e-9  # later than planned where this process had to wait
+    # A process that is discovered sooner may be older than the node, and hold an effort.
+    commander.spin_until(stage.ready + int(DISCOVERY_TIME * 1e9))
     children.restart('driver')
     commander.wait_for_efforts()  # The node has found the new driver,
     commander.wait_for_states()  # and so has the commander.
