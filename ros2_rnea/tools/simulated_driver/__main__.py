@@ -24,10 +24,11 @@ from threading import Event
 import rclpy
 from rclpy.executors import Executor
 from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import remove_ros_args
+from rclpy.utilities import get_rmw_implementation_identifier, remove_ros_args
 
 from ros2_rnea.errors import RneaError
 from ros2_rnea.model.regular_file import read_regular_file
+from ros2_rnea.node.transports import avoid_shared_memory
 from ros2_rnea.tools.executor import lean_executor
 from ros2_rnea.tools.models import add_model_options, Model, MODELS
 try:
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(remove_ros_args(arguments))
     stopping = Event()
     _set_on_signal(stopping)
+    avoid_shared_memory(get_rmw_implementation_identifier())
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         model = (Model(read_regular_file(options.urdf).decode()) if options.urdf
