@@ -37,7 +37,7 @@ from ros2_rnea.offline.identification.bag import (
     seconds,
     topics_of,
 )
-from ros2_rnea.offline.identification.recording import Recording
+from ros2_rnea.offline.identification.recording import first_row, Recording
 from ros2_rnea.offline.identification.time_base import LARGEST_GAP
 
 _FIELDS = {'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
@@ -48,13 +48,13 @@ class _Stream(NamedTuple):
     What one publisher has sent.
 
     :ivar names: of the joints, in the order of the columns.
-    :ivar begin: when its first message was received, since the begin of the bag [s].
+    :ivar received: when each message was received, since the begin of the bag [s].
     :ivar times: of the messages [s].
     :ivar rows: their numbers, each of shape (fields, joints).
     """
 
     names: tuple[str, ...]
-    begin: float
+    received: list[float]
     times: list[float]
     rows: list[np.ndarray]
 
@@ -87,9 +87,9 @@ def read_bag(
             if not stamp:
                 without_stamp.add(topic)
             time = stamp if stamp and not received else arrival
-            begin = max(arrival - start, 0.0)
             stream = streams.setdefault(
-                (topic, frozenset(message.name)), _Stream(tuple(message.name), begin, [], []))
+                (topic, frozenset(message.name)), _Stream(tuple(message.name), [], [], []))
+            stream.received.append(max(arrival - start, 0.0))
             stream.times.append(time)
             stream.rows.append(_row(
                 f'message {number} of {path}, on {topic} at {time:.3f} s,', message, stream.names))
@@ -120,7 +120,8 @@ def read_bag(
             'they were recorded are used, which vary with the network.')
     return Recording(
         path.name, times, tuple(owner),
-        **fields, payloads=payloads or {}, remarks=tuple(remarks), begin=leading.begin)
+        **fields, payloads=payloads or {}, remarks=tuple(remarks),
+        begin=leading.received[first_row(times)])
 
 
 def _row(where: str, message: Any, joints: tuple[str, ...]) -> np.ndarray:

@@ -46,6 +46,7 @@ from ros2_rnea.offline.identification.recorded_motion import (
 from ros2_rnea.offline.identification.recording import (
     counted,
     FEWEST_SAMPLES,
+    first_row,
     PreparedRecording,
     Recording,
     slowest_speeds,
@@ -254,7 +255,7 @@ def _trimmed(
         f'settles; {ends[-1]} samples are left, in {counted(len(kept), "piece")}, '
         f'{1.0 / (every * period):.4g} a second.'))
     rows = np.concatenate(kept)
-    first = recording.times[np.isfinite(recording.times)][0]
+    first = recording.times[first_row(recording.times)]
     return replace(
         prepared, pieces=tuple(map(slice, ends, ends[1:])),
         begin=recording.begin + float(prepared.times[rows[0]] - first),

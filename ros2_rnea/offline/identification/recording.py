@@ -38,6 +38,12 @@ ROWS = 8192
 
 FEWEST_SAMPLES = 2
 
+ASTRAY = 3.0
+"""
+A time is wrong where it is so many interquartile ranges from the median of all: for a right one,
+the recording would pause before or after it for longer than all the rest.
+"""
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -53,7 +59,8 @@ class Recording:
     :ivar payloads: what the robot carried, as :meth:`ros2_rnea.Robot.with_payload` takes it: link
         and inertial by the payload's name.
     :ivar remarks: sentences of its reader for the user, such as where the times come from.
-    :ivar begin: the time of the first sample since the begin of the whole recording [s].
+    :ivar begin: the time of the first sample since the begin of the whole recording [s]; the first
+        one whose time is not astray (:func:`first_row`).
     :raises RecordingError: where names and arrays do not fit each other.  Numbers that are not
         finite and times that do not increase are no errors here, because the preparation cuts
         these rows out.
@@ -118,14 +125,15 @@ class Recording:
                 'begin that is not negative, and a later end')
         if (begin, end) == (0.0, inf):
             return self
-        since = self.begin + self.times - next(iter(self.times[np.isfinite(self.times)]), nan)
+        since = self.begin + self.times - self.times[first_row(self.times)]
         rows = np.flatnonzero((since >= begin) & (since < end))
         arrays = {name: array[rows] for name in (
             'times', 'positions', 'velocities', 'efforts')
             for array in (getattr(self, name),) if array is not None}
         until = f'to {end:g} s' if end < inf else 'on'
         return replace(self, name=f'{self.name} from {begin:g} s {until}',
-                       begin=float(since[rows[0]]) if len(rows) else begin, **arrays)
+                       begin=float(since[rows][first_row(self.times[rows])]) if len(rows) else
+                       begin, **arrays)
 
 
 class Step(NamedTuple):
@@ -219,6 +227,19 @@ class PreparedRecording:
         steps = [self.times[piece.start + 1] - self.times[piece.start]
                  for piece in self.pieces if piece.stop - piece.start > 1]
         return float(np.median(steps)) if steps else nan
+
+
+def first_row(times: np.ndarray) -> int:
+    """
+    Return the first row whose time is near those of the others; 0 where no time is finite.
+
+    Some loggers give the first rows no time, or one of long before.
+
+    :param times: shape (n,) [s], with at least one.
+    """
+    finite = times[np.isfinite(times)]
+    low, median, high = np.percentile(finite, (25, 50, 75)) if len(finite) else (nan,) * 3
+    return int(np.argmax(np.abs(times - median) <= ASTRAY * (high - low)))
 
 
 def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -112,6 +112,15 @@ def test_a_part_is_counted_from_the_begin_of_the_bag(make_bag, state):
     np.testing.assert_allclose(part.positions[:, part.joints.index('a')], np.arange(20, 40))
 
 
+def test_a_part_is_counted_in_a_bag_whose_clock_began_late(make_bag, state):
+    """Without a stamp, the time is that of the reception: 30 s here, and 1030 s after it."""
+    path = make_bag([state(30.0 + 0.1 * k, 'a', [k], [], [k], stamp=None if k else 0.0)
+                     for k in range(100)] + [state(0.0, 'b', [0], [], [0])])
+    part = read_bag(path).between(32.0, 34.0)
+    np.testing.assert_allclose(part.positions[:, part.joints.index('a')], np.arange(20, 40))
+    assert part.begin == pytest.approx(32.0)
+
+
 def test_a_bag_that_is_damaged_is_named_by_its_file(make_bag, state):
     path = make_bag([state(0.01 * k, 'abc', [k] * 3, [], [k] * 3) for k in range(20_000)])
     data, = (file for file in path.iterdir() if file.suffix in ('.db3', '.mcap'))

@@ -85,3 +85,18 @@ def test_a_sample_is_in_the_part_of_its_own_time_also_where_times_go_back():
 def test_parts_that_mean_nothing_are_refused(recording, part):
     with pytest.raises(RecordingError, match='needs a begin that is not negative, and a later'):
         recording.between(*part)
+
+
+@pytest.mark.parametrize('wrong', [0.0, 1e9, np.nan])
+def test_a_part_is_counted_from_the_first_time_that_is_near_the_others(recording, wrong):
+    times = recording.times + 1e6
+    times[:2] = wrong
+    part = replace(recording, times=times).between(1.0, 3.0)
+    np.testing.assert_array_equal(part.times, times[102:302])
+    assert part.begin == pytest.approx(1.0)
+
+
+def test_a_wrong_time_is_no_begin_of_a_part(recording):
+    times = recording.times.copy()
+    times[50] = 1e9
+    assert replace(recording, times=times).between(1.0, np.inf).begin == pytest.approx(1.0)
