@@ -69,11 +69,13 @@ def signals_of(
             raise RecordingError(
                 f'a position is assumed for {name!r}, which is no joint of {robot.name!r}'
                 f'{did_you_mean(name, robot.joint_names)}')
-    missing = [f'{name} at {assumed.get(name, 0.0):g}'
-               for name in robot.joint_names if name not in names]
+    missing = [name for name in robot.joint_names if name not in names]
     if missing:
+        at_rest = ', '.join(f'{name} at {assumed.get(name, 0.0):g}' for name in missing)
+        hints = (f' The recording has {name!r}{hint}' for name in foreign
+                 for hint in (did_you_mean(name, missing),) if hint)
         steps.append(Step(
-            'joints', f'Not recorded and assumed to be at rest: {", ".join(missing)}.',
+            'joints', f'Not recorded and assumed to be at rest: {at_rest}.{"".join(hints)}',
             is_warning=True))
     columns = {'positions': names, 'efforts': measured, 'velocities': names}
     by_name = {signal: array[:, [recording.joints.index(name) for name in of]]

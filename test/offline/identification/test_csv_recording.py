@@ -182,6 +182,9 @@ def test_a_column_for_some_joints_only_is_named(write):
     text = 'time,a.position,b.position,a.effort\n0,1,2,3\n1,2,3,4\n'
     with pytest.raises(RecordingError, match='for the effort of a, and none for that of b'):
         read_csv(write(text))
+    with pytest.raises(RecordingError, match=(
+            'for the effort of elbwo, and none for that of elbow: .*; did you mean .elbwo')):
+        read_csv(write('time,elbow.position,elbwo.effort\n0,1,2\n1,2,3\n'))
     with pytest.raises(RecordingError, match="has column 'a.position' twice"):
         read_csv(write('time,a.position,a.position,a.effort\n0,1,2,3\n1,2,3,4\n'))
 

@@ -519,6 +519,14 @@ def test_joints_are_matched_by_name_and_others_told(robot):
         prepare(full, robot, Preparation(assumed_positions={'elbow': 0.0}))
 
 
+@pytest.mark.parametrize('written', ['shuolder_pan_joint', 'ShoulderPanJoint'])
+def test_a_joint_whose_name_is_misspelt_is_named(robot, written):
+    names = (written, *robot.joint_names[1:])
+    warning, = warnings_of(prepare(replace(recorded(robot), joints=names), robot))
+    assert warning == ('Not recorded and assumed to be at rest: shoulder_pan_joint at 0. The '
+                       f"recording has {written!r}; did you mean 'shoulder_pan_joint'?")
+
+
 def test_joints_that_follow_others_are_told_and_not_used(robot):
     follower = robot.joint_names[5]
     text = MODELS['ur5']().urdf.replace('<joint name="wrist_3_joint" type="revolute">', (
