@@ -178,7 +178,7 @@ def _places(columns: CsvColumns, table: _Table) -> dict[str, dict[str, int]]:
             raise RecordingError(
                 f'{table.name} has columns for the {name} of {", ".join(by_joint)}, and none for '
                 f'that of {missing[0]}: it needs one for each joint, or none at all'
-                f'{did_you_mean(missing[0], [name for name in by_joint if name not in joints])}')
+                f'{did_you_mean(missing[0], [each for each in by_joint if each not in joints])}')
     return {name: {joint: by_joint[joint] for joint in joints}
             for name, by_joint in found.items() if by_joint}
 

@@ -140,6 +140,20 @@ def test_a_model_that_is_right_has_no_conclusion(arm):
     assert 'nothing wrong with the model' in page([report])
 
 
+def test_the_exit_code_is_0_only_where_the_verdict_acquits(call, arm):
+    rng = np.random.default_rng(5)
+    right = recorded(arm, swings(arm, rng, duration=30.0), rng)
+    constant = replace(right, tau=np.column_stack([right.tau[:, 0], np.full(len(right.tau), 3.0)]))
+    short = replace(right, **{name: getattr(right, name)[:160] for name in (
+        'times', 'q', 'qd', 'tau')})
+    for recording, code, verdict in (
+            (right, 0, 'The recordings show nothing wrong with the model.'),
+            (constant, 1, 'The recordings show nothing that is certain to be wrong with shoulder.'),
+            (short, 1, 'Nothing can be concluded.')):
+        found, out, _ = call('--dry-run', recording=recording)
+        assert (found, verdict in ' '.join(out.split())) == (code, True)
+
+
 @pytest.mark.parametrize('alter', [
     lambda tau, qd: tau * [0.0, 1.0] + 2.0 * np.sign(qd), lambda tau, qd: 1.3 * tau + np.sign(qd)])
 def test_the_verdict_does_not_acquit_where_a_question_is_open(arm, alter):

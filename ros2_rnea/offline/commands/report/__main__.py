@@ -33,7 +33,7 @@ from ros2_rnea.offline.commands.recordings import (
 )
 from ros2_rnea.offline.commands.report.files import DATA, PAGE, write_report
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
-from ros2_rnea.offline.commands.report.report import as_json, Report
+from ros2_rnea.offline.commands.report.report import as_json, NOTHING_WRONG, Report
 from ros2_rnea.offline.commands.report.table import report_table
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
@@ -43,7 +43,7 @@ class ExitCode(IntEnum):
     """Exit codes of the program; argparse, too, exits with 2."""
 
     NOTHING_WRONG = 0
-    SOMETHING_WRONG = 1
+    DOUBTFUL = 1
     NO_REPORT = 2
 
 
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not options.dry_run:
             say_written(console, [
                 options.out / PAGE, options.out / DATA, 'a picture of each joint'])
-    return ExitCode.SOMETHING_WRONG if report.diagnosis.conclusions else ExitCode.NOTHING_WRONG
+    return ExitCode.NOTHING_WRONG if report.verdict == NOTHING_WRONG else ExitCode.DOUBTFUL
 
 
 def _report(options: argparse.Namespace) -> Report:
@@ -92,8 +92,9 @@ the zero of a joint, a load that the URDF lacks, a wrong mass, friction.  Each c
 evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML that
 needs no network, JSON, and a picture of each joint.""",
         epilog=EXAMPLES + """
-exit codes:  0 nothing wrong was found; 1 something is concluded; 2 what was given is refused, with
-             the reason; 3 a defect of this program
+exit codes:  0 the recordings show nothing wrong with the model; 1 something is concluded or stays
+             open, as its verdict says; 2 what was given is refused, with the reason; 3 a defect
+             of this program
 examples:
   ros2_rnea report my_bag --urdf panda.urdf
   ros2_rnea report my_bag --urdf identified/identified.urdf --parameters identified/parameters.yaml

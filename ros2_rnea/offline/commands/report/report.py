@@ -36,6 +36,9 @@ from ros2_rnea.robots.robot import Robot
 OF_JOINTS = frozenset({Kind.FRICTION, Kind.OFFSET, Kind.ROTOR})
 """What a description of masses cannot have: it belongs to a joint and its drive."""
 
+NOTHING_WRONG = 'The recordings show nothing wrong with the model.'
+"""The only verdict without a doubt."""
+
 NOTHING_ELSE = 0.95
 """Noise with this share of the RMS of an effort is all that was measured."""
 
@@ -101,7 +104,7 @@ class Report:
         if diagnosis.open_questions:
             return ('The recordings show nothing that is certain to be wrong with '
                     f'{", ".join(judged)}.')
-        return 'The recordings show nothing wrong with the model.'
+        return NOTHING_WRONG
 
     @property
     def notes(self) -> tuple[str, ...]:
