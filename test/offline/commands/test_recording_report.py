@@ -311,7 +311,8 @@ def test_the_verdict_says_the_outcome_in_one_line(arm):
              'or set them.'),
             ({'is_explained': False}, 'Several numbers of the model are not true, or an effort or '
              'a position is not what the model takes it for: no single cause explains the '
-             'difference.  Identify the model.'),
+             'difference.  Check the zero and the axis of each joint first, because a fit makes '
+             'wrong masses of a wrong position; then identify the model.'),
             ({'inexplicable': ('elbow',)}, 'Nothing certain is wrong with the masses, but part of '
              'the effort of elbow follows from no model.'),
             ({'open_questions': ('Why?',)}, 'The recordings show nothing that is certain to be '

@@ -91,7 +91,8 @@ class Report:
         if not diagnosis.is_explained:
             return ('Several numbers of the model are not true, or an effort or a position is not '
                     'what the model takes it for: no single cause explains the difference.  '
-                    'Identify the model.')
+                    'Check the zero and the axis of each joint first, because a fit makes wrong '
+                    'masses of a wrong position; then identify the model.')
         if diagnosis.inexplicable:
             return ('Nothing certain is wrong with the masses, but part of the effort of '
                     f'{", ".join(diagnosis.inexplicable)} follows from no model.')
