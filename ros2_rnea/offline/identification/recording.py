@@ -182,7 +182,7 @@ class PreparedRecording:
     :ivar qd: shape (n, nv) [rad/s or m/s].
     :ivar qdd: shape (n, nv) [rad/s^2 or m/s^2].
     :ivar tau: shape (n, nv) [Nm or N]; NaN throughout for a coordinate whose effort was not
-        recorded.
+        recorded, or is constant.
     :ivar moves: shape (n, nv), whether a coordinate moves fast enough to tell the direction of its
         Coulomb friction.
     :ivar pieces: uninterrupted runs of samples at one period, in the order of time.

@@ -474,7 +474,7 @@ def test_a_doubtful_result_is_said():
 
 @pytest.mark.parametrize('moves, effort, samples, said', [
     (True, 1.0, 100, 'until the end of the recording'), (False, 1.0, 0, 'it rests'),
-    (True, np.nan, 0, 'effort was not recorded'),
+    (True, np.nan, 0, 'effort was not recorded, or is constant'),
     (False, np.nan, 0, '')])
 def test_a_joint_that_was_not_judged_is_a_doubt(moves, effort, samples, said):
     zeros = np.zeros((3, 2))

@@ -237,7 +237,7 @@ def _not_judged(
             (late, 'in no held-back sample does the joint move and have an effort',
              'let all joints move until the end of the recording, or let a larger part be held '
              'back (--held-back)'),
-            (silent, 'its effort was not recorded', 'record its effort'),
+            (silent, 'its effort was not recorded, or is constant', 'record its effort'),
             (resting, 'it rests in all recordings', 'let it move, too')):
         if names:
             yield Doubt(
