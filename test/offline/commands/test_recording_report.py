@@ -147,8 +147,8 @@ def test_the_exit_code_is_0_only_where_the_verdict_acquits(call, arm):
     short = replace(right, **{name: getattr(right, name)[:160] for name in (
         'times', 'q', 'qd', 'tau')})
     for recording, code, verdict in (
-            (right, 0, 'The recordings show nothing wrong with the model.'),
-            (constant, 1, 'The recordings show nothing that is certain to be wrong with shoulder.'),
+            (right, 0, 'show nothing wrong with the model.'),
+            (constant, 1, 'show nothing that is certain to be wrong with shoulder.'),
             (short, 1, 'Nothing can be concluded.')):
         found, out, _ = call('--dry-run', recording=recording)
         assert (found, verdict in ' '.join(out.split())) == (code, True)
