@@ -13,20 +13,17 @@
 # limitations under the License.
 """What all commands do: errors, and output that is cut, as in ``check_model arm.urdf | head``."""
 
-from multiprocessing import active_children
 import os
 from pathlib import Path
 import signal
 import subprocess
 import sys
-from time import sleep
 
 from default_signals import default_signals
 from patience import until
 import pytest
 from ros2_rnea.command_line.command import command, ends_with_its_reader, INTERNAL_ERROR
 from ros2_rnea.errors import RneaError
-from ros2_rnea.offline.commands.identify import __main__ as identify_main
 from small_robots import ARM
 
 
@@ -95,23 +92,6 @@ def test_a_command_that_is_interrupted_shows_no_traceback(name: str):
     assert process.stderr.read().decode() == f'\n{name}: interrupted\n'
     assert process.wait() == 130
     process.stdin.close()
-
-
-def test_interrupted_workers_end_at_once_and_say_nothing(capfd: pytest.CaptureFixture):
-    """Ctrl-C in a terminal reaches every process, and these have two minutes of work."""
-    with pytest.raises(KeyboardInterrupt), identify_main._executor(2) as executor:
-        workers = active_children()
-        assert len(workers) == 2
-        for worker in workers:
-            os.kill(worker.pid, signal.SIGINT)
-        assert executor.submit(abs, -3).result() == 3
-        for _ in range(2):
-            executor.submit(sleep, 120.0)
-        raise KeyboardInterrupt
-    for worker in workers:
-        worker.join()
-        assert worker.exitcode == -signal.SIGTERM
-    assert capfd.readouterr().err == ''
 
 
 def test_a_full_disk_is_no_defect(capsys: pytest.CaptureFixture):

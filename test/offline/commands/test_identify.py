@@ -247,15 +247,6 @@ def test_no_number_of_the_urdf_has_more_digits_than_count(finished):
         assert float(number) == 0.0 or abs(float(number)) > 1e-12, number
 
 
-def test_worker_processes_give_the_same(finished, tmp_path):
-    out = finished[1]
-    assert main([str(out.parent / 'swing'), '--urdf', str(out.parent / 'arm.urdf'), '--out',
-                 str(tmp_path), '--unknown', 'friction,inertia', '--workers', '2']) == 0
-    one, two = (json.loads((folder / 'summary.json').read_text(encoding='utf-8'))
-                for folder in (out, tmp_path))
-    np.testing.assert_allclose(two['identified_rms'], one['identified_rms'], rtol=1e-6)
-
-
 def test_gains_are_those_of_the_measured_efforts():
     tau = np.ones((3, 2))
     recording = PreparedRecording(

@@ -16,14 +16,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import IntEnum
-from multiprocessing import active_children, get_context
 from pathlib import Path
-import signal
 import sys
 
 import numpy as np
@@ -82,13 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _check_payloads(options, unknowns)
     document = read_document(options.urdf)
     robot = robot_of(decoded(document)[0], options)
-    with progress_bar() as progress, _executor(options.workers) as executor:
+    with progress_bar() as progress:
         prepared, remarks = _prepared(options, robot, progress)
         before = Report.of('before', prepared, robot, remarks)
         if not options.anyway:
             _check_efforts(before, unknowns)
         task = progress.add_task('identifying', total=None)
-        identification = identify(prepared, robot, unknowns, options.held_back, executor)
+        identification = identify(prepared, robot, unknowns, options.held_back)
         progress.remove_task(task)
     gained = with_gains(prepared, identification)
     after = Report.of('after', gained, identification.robot)
@@ -107,27 +103,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.out)
     say_written(console, [options.out / name for name in (URDF, PARAMETERS, SUMMARY, PAGE)])
     return ExitCode.DOUBTFUL if found else ExitCode.BETTER
-
-
-@contextmanager
-def _executor(workers: int) -> Iterator[Executor | None]:
-    """Yield what reduces the recordings: worker processes, or nothing for this process alone."""
-    if workers == 1:
-        yield None
-        return
-    # BLAS has threads, which no fork may copy.
-    with ProcessPoolExecutor(workers, mp_context=get_context('spawn')) as executor:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        for _ in range(workers):  # each starts one, which never sees Ctrl-C: this process ends it
-            executor.submit(int)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        try:
-            yield executor
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():
-                worker.terminate()
-            raise
 
 
 def _check_payloads(options: argparse.Namespace, unknowns: Unknowns) -> None:
@@ -193,13 +168,6 @@ def _share(text: str) -> float:
     return share
 
 
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError(f'{text} needs to be at least 1')
-    return count
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='ros2_rnea identify',
@@ -234,7 +202,7 @@ examples:
   ros2_rnea identify swing --urdf my_arm.urdf
   ros2_rnea identify swing wave --urdf my_arm.urdf --unknown friction --out friction
   ros2_rnea identify swing --urdf my_arm.urdf --unknown friction,payload:tool0
-  ros2_rnea identify days/* --urdf my_arm.urdf --unknown friction,rotor,inertia --workers 8""")
+  ros2_rnea identify days/* --urdf my_arm.urdf""")
     add_recording_options(parser)
     add_robot_options(parser.add_argument_group('the robot'))
     group = parser.add_argument_group('identification')
@@ -243,8 +211,6 @@ examples:
     group.add_argument('--held-back', type=_share, default=HELD_BACK, metavar='SHARE',
                        help='share of each recording, its last, on which the result is judged '
                             f'(default {HELD_BACK:g})')
-    group.add_argument('--workers', type=_count, default=1, metavar='N',
-                       help='processes that reduce the recordings (default 1)')
     group.add_argument('--anyway', action='store_true',
                        help='identify from efforts that are refused, too; the reason then stands '
                             'at the top of each file')
