@@ -45,7 +45,7 @@ from ros2_rnea.offline.commands.recordings import (
     EXAMPLES,
     prepared_recordings,
 )
-from ros2_rnea.offline.commands.report.files import PAGE, write_report
+from ros2_rnea.offline.commands.report.page import PAGE, write_report
 from ros2_rnea.offline.commands.report.report import Report
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
 from ros2_rnea.offline.identification.identification import HELD_BACK, identify

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ros2_rnea.offline.commands.number_text import number
-from ros2_rnea.offline.commands.report.files import PAGE
+from ros2_rnea.offline.commands.report.page import PAGE
 from ros2_rnea.offline.identification.comparison import compare, Comparison
 from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Kind
 from ros2_rnea.offline.identification.recording import PreparedRecording

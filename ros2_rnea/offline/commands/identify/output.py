@@ -28,7 +28,7 @@ from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.command_line.terminal import figure_table
 from ros2_rnea.errors import printable
 from ros2_rnea.offline.commands.number_text import number
-from ros2_rnea.offline.commands.report.files import PAGE
+from ros2_rnea.offline.commands.report.page import PAGE
 from ros2_rnea.offline.commands.report.report import recording_as_json
 from ros2_rnea.offline.identification.conclusions import Estimate
 from ros2_rnea.offline.identification.identification import HELD_BACK

@@ -31,7 +31,7 @@ from ros2_rnea.offline.commands.recordings import (
     EXAMPLES,
     prepared_recordings,
 )
-from ros2_rnea.offline.commands.report.files import DATA, PAGE, write_report
+from ros2_rnea.offline.commands.report.page import DATA, PAGE, write_report
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
 from ros2_rnea.offline.commands.report.report import as_json, NOTHING_WRONG, Report
 from ros2_rnea.offline.commands.report.table import report_table

@@ -11,22 +11,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""Reports as one page of HTML that needs nothing else: no network, no other file."""
+"""The files of a report: a page of HTML that needs nothing else, JSON, and pictures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import json
 from pathlib import Path
+import re
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.errors import printable
 from ros2_rnea.offline.commands.number_text import number
-from ros2_rnea.offline.commands.report.picture import reach_of, svg_parts
-from ros2_rnea.offline.commands.report.report import Report
+from ros2_rnea.offline.commands.report.picture import draw_joint, reach_of, svg_parts
+from ros2_rnea.offline.commands.report.report import as_json, Report
 from ros2_rnea.offline.commands.report.table import evidence
 
 TEMPLATE = 'page.html'
+
+PAGE, DATA = 'report.html', 'report.json'
 
 
 def page(reports: Sequence[Report]) -> str:
@@ -51,3 +56,22 @@ def page(reports: Sequence[Report]) -> str:
             if reach[0] < reach[1] else []})
     return environment.get_template(TEMPLATE).render(
         reports=reports, joints=joints, rows=list(zip(*(report.rows() for report in reports))))
+
+
+def write_report(reports: Sequence[Report], folder: Path, picture_format: str = 'svg') -> None:
+    """
+    Write the page, the data, and a picture of each joint of the last report.
+
+    :param folder: is made where it does not exist.
+    :param picture_format: svg, png or pdf.
+    :raises OutputError: if a file cannot be written.
+    """
+    contents = {PAGE: page(reports), DATA: json.dumps(as_json(reports), indent=2) + '\n'}
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in contents.items():
+            (folder / name).write_text(text, encoding='utf-8')
+    comparison = reports[-1].comparison
+    for j, coordinate in enumerate(comparison.coordinates):
+        name = re.sub(r'[^\w.-]+', '_', coordinate.label)
+        draw_joint(comparison, j, folder / f'{name}.{picture_format}')
