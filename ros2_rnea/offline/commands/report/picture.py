@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
-import re
 from typing import Any
 
 from matplotlib import rc_context
@@ -157,7 +156,7 @@ def draw_joint(comparison: Comparison, j: int, path: Path) -> None:
 
 def svg_parts(comparison: Comparison, j: int, reach: tuple[float, float]) -> list[str]:
     """
-    Return the pictures of a coordinate as SVG elements that take the width they are given.
+    Return the pictures of a coordinate as SVG elements, whose size is that of the page's style.
 
     The first one is over time, and wide.
 
@@ -182,11 +181,4 @@ def _svg(size: tuple[float, float], draw: Callable[[Figure], None]) -> str:
         draw(figure)
         text = StringIO()
         figure.savefig(text, format='svg', metadata=metadata('.svg'), transparent=True)
-    element = text.getvalue()
-    element = element[element.index('<svg'):]
-    return re.sub(r'<svg ([^>]*?)width="[^"]*" height="[^"]*"|<svg ([^>]*?)height="[^"]*"'
-                  r' ([^>]*?)width="[^"]*"', _without_size, element, count=1)
-
-
-def _without_size(match: re.Match[str]) -> str:
-    return '<svg ' + ''.join(part for part in match.groups() if part)
+    return text.getvalue()[text.getvalue().index('<svg'):]
