@@ -37,8 +37,8 @@ from ros2_rnea.offline.commands.robot_options import (
     finite_numbers,
     OfJoints,
     PAYLOAD,
-    payload,
     PAYLOAD_NUMBERS,
+    payload_of,
 )
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.offline.identification.bag_recording import read_bag
@@ -234,11 +234,7 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
 
 def _payload(text: str) -> Payload:
     recording, _, rest = text.rpartition('=')
-    found = payload(rest)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be [RECORDING=]{PAYLOAD}, as in tool0:2.5:0,0,0.1')
-    return Payload(recording, *found, has_center=rest.count(':') > 1)
+    return Payload(recording, *payload_of(rest), has_center=rest.count(':') > 1)
 
 
 def _delay(text: str) -> float | str:

@@ -161,18 +161,19 @@ PAYLOAD_NUMBERS = (
 """What the numbers of PAYLOAD are, for the help of ``--payload``."""
 
 
-def payload(text: str) -> tuple[str, Inertial] | None:
+def payload_of(text: str) -> tuple[str, Inertial]:
     """
-    Return the link and the payload that a text says, or None: it has not the form of PAYLOAD.
+    Return the link and the payload that a text says, the type of ``--payload``.
 
-    :raises ArgumentTypeError: where a number is out of range.
+    :raises ArgumentTypeError: where it has not the form of PAYLOAD, or a number is out of range.
     """
     link, *parts = text.split(':')
     sizes = [1, 3, 6]
     numbers = [finite_numbers(part) for part in parts]
     if not link or not 0 < len(parts) <= len(sizes) or any(
             len(found) != size for found, size in zip(numbers, sizes)) or numbers[0][0] < 0.0:
-        return None
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
     for value in [value for found in numbers for value in found]:
         if abs(value) > LARGEST:
             raise argparse.ArgumentTypeError(
@@ -192,19 +193,6 @@ def with_payloads(robot: Robot, payloads: Iterable[tuple[str, Inertial]]) -> Rob
     for number, (link, inertial) in enumerate(payloads):
         robot = robot.with_payload(f'payload {number}', link, inertial)
     return robot
-
-
-def payload_of(text: str) -> tuple[str, Inertial]:
-    """
-    Return the link and the payload that a text says, the type of ``--payload``.
-
-    :raises ArgumentTypeError: where it has not the form of PAYLOAD, or a number is out of range.
-    """
-    found = payload(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
-    return found
 
 
 def finite_numbers(text: str) -> tuple[float, ...]:

@@ -89,11 +89,6 @@ def test_the_load_is_reported_in_the_terminal_and_in_files(call):
     assert 'swing.csv, delay: ' in ' '.join(report['remarks'])
 
 
-def test_pictures_have_the_format_that_is_asked_for(call):
-    call('--format', 'png', '--out', 'results')
-    assert Path('results/elbow.png').read_bytes().startswith(b'\x89PNG')
-
-
 def test_a_dry_run_writes_nothing_and_prints_json(call):
     code, out, _ = call('--dry-run', '--json', '-')
     assert code == 1 and not Path('report').exists()

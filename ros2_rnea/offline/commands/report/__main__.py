@@ -31,8 +31,8 @@ from ros2_rnea.offline.commands.recordings import (
     EXAMPLES,
     prepared_recordings,
 )
-from ros2_rnea.offline.commands.report.page import DATA, PAGE, write_report
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
+from ros2_rnea.offline.commands.report.page import DATA, PAGE, write_report
 from ros2_rnea.offline.commands.report.report import as_json, NOTHING_WRONG, Report
 from ros2_rnea.offline.commands.report.table import report_table
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     report = _report(options)
     if not options.dry_run:
-        write_report([report], options.out, options.format)
+        write_report([report], options.out)
     if options.json is not None and (options.json == STANDARD_OUTPUT or not options.dry_run):
         write_json(as_json([report]), options.json)
     if options.json != STANDARD_OUTPUT:
@@ -112,8 +112,6 @@ examples:
     results.add_argument('--out', type=Path, default=Path('report'), metavar='FOLDER',
                          help='folder of the page, the JSON and the pictures (default: report in '
                               'the current folder)')
-    results.add_argument('--format', choices=('svg', 'png', 'pdf'), default='svg',
-                         help='of the pictures (default svg)')
     results.add_argument('--json', type=json_path, metavar='FILE',
                          help='write JSON to this file, too; -: to the standard output, without '
                               'the table')

@@ -58,12 +58,11 @@ def page(reports: Sequence[Report]) -> str:
         reports=reports, joints=joints, rows=list(zip(*(report.rows() for report in reports))))
 
 
-def write_report(reports: Sequence[Report], folder: Path, picture_format: str = 'svg') -> None:
+def write_report(reports: Sequence[Report], folder: Path) -> None:
     """
     Write the page, the data, and a picture of each joint of the last report.
 
     :param folder: is made where it does not exist.
-    :param picture_format: svg, png or pdf.
     :raises OutputError: if a file cannot be written.
     """
     contents = {PAGE: page(reports), DATA: json.dumps(as_json(reports), indent=2) + '\n'}
@@ -74,4 +73,4 @@ def write_report(reports: Sequence[Report], folder: Path, picture_format: str = 
     comparison = reports[-1].comparison
     for j, coordinate in enumerate(comparison.coordinates):
         name = re.sub(r'[^\w.-]+', '_', coordinate.label)
-        draw_joint(comparison, j, folder / f'{name}.{picture_format}')
+        draw_joint(comparison, j, folder / f'{name}.svg')

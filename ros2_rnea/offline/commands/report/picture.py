@@ -137,7 +137,7 @@ def draw_joint(comparison: Comparison, j: int, path: Path) -> None:
     """
     Write all pictures of a coordinate as one.
 
-    :param path: of the file; its suffix selects the format.
+    :param path: of the file, .svg.
     :raises OutputError: if it cannot be written.
     """
     pictures = JointPictures(comparison, j)
