@@ -25,7 +25,7 @@ from contextlib import contextmanager, ExitStack
 from pathlib import Path
 from typing import Any
 
-from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.errors import RecordingError
 
 SUFFIXES = ('.db3', '.mcap')
 
@@ -78,19 +78,6 @@ def topics_of(reader: Any, *kinds: str) -> list[str]:
     """Return the topics of a bag that have messages of these types, all where none is given."""
     return sorted({connection.topic for connection in reader.connections
                    if not kinds or connection.msgtype in kinds})
-
-
-def check_topic(reader: Any, path: Path, topic: str, *kinds: str) -> None:
-    """
-    Check that a topic of a bag has messages of these types.
-
-    :raises RecordingError: with the topics that do.
-    """
-    topics = topics_of(reader, *kinds)
-    if topic not in topics:
-        there = f'; it has on {", ".join(topics)}' if topics else ''
-        raise RecordingError(
-            f'{path} has no {" or ".join(kinds)} on {topic}{did_you_mean(topic, topics) or there}')
 
 
 def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[tuple[str, float, Any]]:

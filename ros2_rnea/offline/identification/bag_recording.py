@@ -27,10 +27,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.bag import (
-    check_topic,
     JOINT_STATE,
     messages_of,
     opened_bag,
@@ -75,12 +74,15 @@ def read_bag(
     streams: dict[tuple[str, frozenset[str]], _Stream] = {}
     without_stamp: set[str] = set()
     with opened_bag(path) as reader:
+        there = topics_of(reader, JOINT_STATE)
+        if not there:
+            others = ', '.join(topics_of(reader)) or 'nothing'
+            raise RecordingError(f'{path} has no topic of type {JOINT_STATE}; it has {others}')
         for topic in topics:
-            check_topic(reader, path, topic, JOINT_STATE)
-        topics = topics or topics_of(reader, JOINT_STATE)
-        if not topics:
-            there = ', '.join(topics_of(reader)) or 'nothing'
-            raise RecordingError(f'{path} has no topic of type {JOINT_STATE}; it has {there}')
+            if topic not in there:
+                hint = did_you_mean(topic, there) or f'; it has on {", ".join(there)}'
+                raise RecordingError(f'{path} has no {JOINT_STATE} on {topic}{hint}')
+        topics = topics or there
         start = 1e-9 * reader.start_time
         for number, (topic, arrival, message) in enumerate(messages_of(reader, topics)):
             stamp = seconds(message.header.stamp)

@@ -46,6 +46,11 @@ INERTIA, FRICTION, ROTOR, PAYLOAD = 'inertia', 'friction', 'rotor', 'payload'
 
 _KINDS = (INERTIA, FRICTION, ROTOR, f'{PAYLOAD}:LINK')
 
+_OF_JOINTS = {
+    FRICTION: (('viscous', 'Nm s/rad', 'N s/m'), ('coulomb', 'Nm', 'N'), ('offset', 'Nm', 'N')),
+    ROTOR: (('rotor_inertia', 'kg m^2', 'kg'),)}
+"""By kind, the names among :data:`JOINT_COLUMNS`, and units of joints that turn and that slide."""
+
 
 class Sought(NamedTuple):
     """
@@ -108,12 +113,13 @@ def payload_link(kind: str) -> str:
 def _part(robot: Robot, joints: Sequence[str], kind: str) -> Columns:
     if payload_link(kind):
         return _payload(robot, joints, payload_link(kind))
-    parts = {INERTIA: _inertia, FRICTION: _friction, ROTOR: _rotor}
-    if kind not in parts:
-        raise ArgumentError(
-            f'{kind!r} cannot be identified{did_you_mean(kind, _KINDS)}; there are '
-            f'{", ".join(_KINDS)}')
-    return parts[kind](robot, joints)
+    if kind == INERTIA:
+        return _inertia(robot, joints)
+    if kind in _OF_JOINTS:
+        return _of_joints(robot, joints, _OF_JOINTS[kind])
+    raise ArgumentError(
+        f'{kind!r} cannot be identified{did_you_mean(kind, _KINDS)}; there are '
+        f'{", ".join(_KINDS)}')
 
 
 def _inertia(robot: Robot, joints: Sequence[str]) -> Columns:
@@ -159,23 +165,10 @@ def _is_moved(robot: Robot, body: int, joints: Sequence[str]) -> bool:
     return False
 
 
-def _friction(robot: Robot, joints: Sequence[str]) -> Columns:
-    return _of_joints(robot, joints, ('viscous', 'Nm s/rad', 'N s/m'), ('coulomb', 'Nm', 'N'),
-                      ('offset', 'Nm', 'N'))
-
-
-def _rotor(robot: Robot, joints: Sequence[str]) -> Columns:
-    return _of_joints(robot, joints, ('rotor_inertia', 'kg m^2', 'kg'))
-
-
 def _of_joints(
-        robot: Robot, joints: Sequence[str], *quantities: tuple[str, str, str]) -> Columns:
-    """
-    Return columns of which each changes the effort of one joint only.
-
-    :param quantities: the name among :data:`JOINT_COLUMNS`, and the unit for a joint that turns
-        and for one that slides.
-    """
+        robot: Robot, joints: Sequence[str], quantities: Sequence[tuple[str, str, str]],
+        ) -> Columns:
+    """Return columns of which each changes the effort of one joint only."""
     def at(q: Array, qd: Array, qdd: Array) -> Array:
         columns = np.zeros((len(qd), robot.nv, len(joints), len(quantities)))
         for place, joint in enumerate(joints):

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import counted, RecordingError
 from ros2_rnea.offline.identification.effort_delay import Delay, effort_delay
 from ros2_rnea.offline.identification.effort_saturation import saturated_efforts
 from ros2_rnea.offline.identification.recorded_joints import (
@@ -44,7 +44,6 @@ from ros2_rnea.offline.identification.recorded_motion import (
     spectra_of,
 )
 from ros2_rnea.offline.identification.recording import (
-    counted,
     FEWEST_SAMPLES,
     first_row,
     PreparedRecording,

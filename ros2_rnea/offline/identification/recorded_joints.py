@@ -19,9 +19,9 @@ from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 
 import numpy as np
-from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.errors import counted, did_you_mean, RecordingError
 from ros2_rnea.model.description import JointLimits
-from ros2_rnea.offline.identification.recording import counted, Recording, Step
+from ros2_rnea.offline.identification.recording import Recording, Step
 from ros2_rnea.offline.identification.smoothing import derivative
 from ros2_rnea.offline.identification.time_base import Signals
 from ros2_rnea.robots.joint_index_map import joint_body, single_joints

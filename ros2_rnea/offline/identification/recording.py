@@ -253,8 +253,3 @@ def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndar
         np.min(np.abs(qd[first:first + ROWS]), axis=0, initial=np.inf,
                where=moves[first:first + ROWS])
         for qd, moves in recorded for first in range(0, max(len(qd), 1), ROWS)], axis=0)
-
-
-def counted(count: int, name: str) -> str:
-    """Return a number with what it counts."""
-    return f'{count} {name}{"" if count == 1 else "s"}'

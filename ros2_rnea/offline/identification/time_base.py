@@ -26,8 +26,8 @@ from math import nan
 from typing import NamedTuple
 
 import numpy as np
-from ros2_rnea.errors import RecordingError
-from ros2_rnea.offline.identification.recording import counted, Step
+from ros2_rnea.errors import counted, RecordingError
+from ros2_rnea.offline.identification.recording import Step
 from ros2_rnea.offline.identification.smoothing import STENCIL
 from scipy.interpolate import CubicSpline, PchipInterpolator
 

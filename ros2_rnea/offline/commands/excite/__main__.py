@@ -106,8 +106,7 @@ def _write(plan: Plan) -> list[Path]:
             'python3-matplotlib, or pip install matplotlib; --dry-run draws no picture'
         ) from error
     options, out = plan.options, plan.options.out
-    picture, figures = (
-        options.plot or out.with_suffix('.png'), options.json or out.with_suffix('.json'))
+    picture, figures = out.with_suffix('.png'), options.json or out.with_suffix('.json')
     write_trajectory(out, plan.excitation.joints, [
         FilledPoint(waypoint, np.empty(0)) for waypoint in _waypoints(plan)])
     draw(plan, picture)
@@ -267,9 +266,8 @@ def _add_search_options(group: argparse._ArgumentGroup) -> None:
 
 def _add_output_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--out', type=Path, default=Path('excite.yaml'), metavar='FILE',
-                       help='the trajectory, .yaml (default: excite.yaml in the current folder)')
-    group.add_argument('--plot', type=Path, metavar='FILE',
-                       help='the picture, .png, .svg or .pdf (default: beside the trajectory)')
+                       help='the trajectory, .yaml, with a picture beside it, .png (default: '
+                            'excite.yaml in the current folder)')
     group.add_argument('--json', type=json_path, metavar='FILE',
                        help='all figures as JSON (default: beside the trajectory); -: to the '
                             'standard output, alone')

@@ -34,7 +34,7 @@ def draw(plan: Plan, path: Path) -> None:
     """
     Draw one period: positions with their limits, velocities and efforts as shares of theirs.
 
-    :param path: of the file; its suffix selects the format.
+    :param path: of the file, .png.
     :raises OutputError: if it cannot be written.
     """
     moving, times = plan.moving, np.linspace(0.0, plan.settings.period, _SAMPLES)

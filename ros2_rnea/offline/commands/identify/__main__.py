@@ -23,7 +23,6 @@ from pathlib import Path
 import sys
 
 import numpy as np
-from rich.progress import Progress
 
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
@@ -53,7 +52,6 @@ from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.results import Identification
 from ros2_rnea.offline.identification.unknowns import Unknowns
 from ros2_rnea.offline.identification.urdf_file import decoded
-from ros2_rnea.robots.robot import Robot
 
 
 class ExitCode(IntEnum):
@@ -78,8 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _check_payloads(options, unknowns)
     document = read_document(options.urdf)
     robot = robot_of(decoded(document)[0], options)
+    remarks: list[str] = []
     with progress_bar() as progress:
-        prepared, remarks = _prepared(options, robot, progress)
+        prepared = list(progress.track(
+            prepared_recordings(options, robot, remarks), total=len(options.recordings),
+            description='reading and preparing'))
         before = Report.of('before', prepared, robot, remarks)
         if not options.anyway:
             _check_efforts(before, unknowns)
@@ -132,17 +133,6 @@ def _check_efforts(before: Report, unknowns: Unknowns) -> None:
             f'{" ".join(doubt.sentence for doubt in wrong)}\n'
             'Nothing is identified, because masses and friction that fit such efforts can drop '
             'the arm: correct the recording (report shows the pictures), or say --anyway.')
-
-
-def _prepared(
-        options: argparse.Namespace, robot: Robot, progress: Progress,
-        ) -> tuple[list[PreparedRecording], list[str]]:
-    """Return the recordings, prepared for the robot, and what was done to them."""
-    remarks: list[str] = []
-    prepared = list(progress.track(
-        prepared_recordings(options, robot, remarks), total=len(options.recordings),
-        description='reading and preparing'))
-    return prepared, remarks
 
 
 def with_gains(
