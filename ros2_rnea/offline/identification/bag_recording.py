@@ -155,13 +155,11 @@ def _at_times(times: np.ndarray, stream: _Stream) -> np.ndarray:
         return values
     later = np.concatenate([[True], of[1:] > np.maximum.accumulate(of)[:-1]])
     of, values = of[later], values[later]
-    result = np.full((len(times), *values.shape[1:]), np.nan)
     if len(of) < 2:
-        return result
-    left = np.clip(np.searchsorted(of, times), 1, len(of) - 1) - 1
+        return np.full((len(times), *values.shape[1:]), np.nan)
     steps = np.diff(of)
-    inside = (times >= of[0]) & (times <= of[-1]) & (
-        steps[left] <= LARGEST_GAP * np.median(steps))
-    for place in np.ndindex(values.shape[1:]):
-        result[(inside, *place)] = np.interp(times[inside], of, values[(slice(None), *place)])
+    left = np.clip(np.searchsorted(of, times), 1, len(of) - 1) - 1
+    result = np.apply_along_axis(
+        lambda column: np.interp(times, of, column, np.nan, np.nan), 0, values)
+    result[steps[left] > LARGEST_GAP * np.median(steps)] = np.nan
     return result

@@ -87,20 +87,17 @@ class JointPictures:
             start = float(times[-2][-1]) + pause
         return np.concatenate(times)
 
-    def efforts(self, axes: Axes) -> None:
-        """Draw the measured effort and that of the model over time."""
-        axes.plot(self._times, self._measured, color=GREY, linewidth=1.6, label='measured')
-        axes.plot(self._times, self._model, color=BLUE, linewidth=0.9, label='model')
-        axes.set_title(f'effort [{self._coordinate.effort_unit}]')
-        axes.legend(loc='lower right', bbox_to_anchor=(1.0, 0.97), ncols=2, borderaxespad=0.0,
-                    fontsize=8)
-
-    def difference(self, axes: Axes) -> None:
-        """Draw the difference over time."""
-        axes.plot(self._times, self._difference, color=VERMILION, linewidth=0.8)
-        axes.set_title(f'measured − model [{self._coordinate.effort_unit}]')
-        axes.set_xlabel('time [s]')
-        self._scale(axes)
+    def over_time(self, upper: Axes, lower: Axes) -> None:
+        """Draw the measured effort and that of the model, and below these their difference."""
+        upper.plot(self._times, self._measured, color=GREY, linewidth=1.6, label='measured')
+        upper.plot(self._times, self._model, color=BLUE, linewidth=0.9, label='model')
+        upper.set_title(f'effort [{self._coordinate.effort_unit}]')
+        upper.legend(loc='lower right', bbox_to_anchor=(1.0, 0.97), ncols=2, borderaxespad=0.0,
+                     fontsize=8)
+        lower.plot(self._times, self._difference, color=VERMILION, linewidth=0.8)
+        lower.set_title(f'measured − model [{self._coordinate.effort_unit}]')
+        lower.set_xlabel('time [s]')
+        self._scale(lower)
 
     def against_velocity(self, axes: Axes) -> None:
         """Draw the difference against velocity, where friction shows."""
@@ -145,8 +142,7 @@ def draw_joint(comparison: Comparison, j: int, path: Path) -> None:
         figure = Figure(figsize=(9.0, 4.4), layout='constrained')
         parts = figure.subplot_mosaic('EV;DG', width_ratios=(2, 1))
         parts['D'].sharex(parts['E'])
-        pictures.efforts(parts['E'])
-        pictures.difference(parts['D'])
+        pictures.over_time(parts['E'], parts['D'])
         pictures.against_velocity(parts['V'])
         pictures.against_gravity(parts['G'])
         figure.suptitle(comparison.coordinates[j].label, x=0.01, ha='left', fontsize=11,
@@ -163,14 +159,8 @@ def svg_parts(comparison: Comparison, j: int, reach: tuple[float, float]) -> lis
     :param reach: of the axes of differences [Nm or N].
     """
     pictures = JointPictures(comparison, j, reach)
-
-    def over_time(figure: Figure) -> None:
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        pictures.efforts(upper)
-        pictures.difference(lower)
-
     return [
-        _svg((6.0, 3.9), over_time),
+        _svg((6.0, 3.9), lambda figure: pictures.over_time(*figure.subplots(2, sharex=True))),
         _svg((3.6, 2.6), lambda figure: pictures.against_velocity(figure.subplots())),
         _svg((3.6, 2.6), lambda figure: pictures.against_gravity(figure.subplots()))]
 
