@@ -125,8 +125,6 @@ class Checked:
         only what also stays at the same distance from it, such as a wheel.
     :ivar reduced: pairs that are closer than the clearance in nearly all poses, with the distance
         that they have to keep instead [m]: half of what nearly all poses are below.
-    :ivar has_floor: whether there is a floor.
-    :ivar ignored: links whose collision geometry is not used, as was asked for.
     """
 
     has_geometry: bool
@@ -135,8 +133,6 @@ class Checked:
     touching: tuple[Pair, ...]
     always: tuple[Pair, ...]
     reduced: tuple[tuple[Pair, float], ...]
-    has_floor: bool
-    ignored: tuple[str, ...] = ()
 
 
 class Geometry:
@@ -157,7 +153,7 @@ class Geometry:
             self, robot: Robot, urdf: str, folders: Sequence[Path] = (),
             floor: float | None = None, up: ArrayLike = (0.0, 0.0, 1.0),
             ignored: Sequence[str] = ()) -> None:
-        self._robot, self._has_floor, self._ignored_links = robot, floor is not None, (*ignored,)
+        self._robot = robot
         for link in ignored:
             check_link(robot.tree, link)
         root, assets = _prepared(urdf, folders, ignored)
@@ -230,7 +226,7 @@ class Geometry:
         return Checked(
             len(self._points) < len(self._robot.link_names), self._points,
             tuple(pair for pair in adjacent if used.issuperset(pair)), touching,
-            self._left_out(always), tuple(reduced), self._has_floor, self._ignored_links)
+            self._left_out(always), tuple(reduced))
 
     def distances(self, q: Array) -> Array:
         """

@@ -102,7 +102,7 @@ def sentences(plan: Plan) -> Iterator[str]:
     if checked is None or not checked.has_geometry:
         return
     yield (f'Links keep {plan.options.clearance:g} m from each other'
-           f'{" and from the floor" if checked.has_floor else ""}'
+           f'{" and from the floor" if options.floor is not None else ""}'
            f'{f"; closest are {plan.closest}" if plan.closest else ""}. Meshes count as their '
            'convex hulls.')
     for title, pairs in (('that one joint holds together', checked.adjacent),
@@ -127,13 +127,13 @@ def warnings(plan: Plan) -> Iterator[str]:
     else:
         if not checked.has_geometry:
             floor = (' Of the floor, only the origins of the links were kept clear.'
-                     if checked.has_floor else '')
+                     if plan.options.floor is not None else '')
             yield ('The URDF has no collision geometry, so collisions of the links with each '
                    f'other and with what is around were not checked.{floor}')
-        if checked.ignored:
+        if plan.options.ignore_collision_of:
             yield ('Collisions of these links were not checked (--ignore-collision-of): '
-                   f'{", ".join(checked.ignored)}.')
-        if not checked.has_floor:
+                   f'{", ".join(plan.options.ignore_collision_of)}.')
+        if plan.options.floor is None:
             yield 'There is no floor (--floor none).'
     if plan.hand:
         places = ', '.join(f'{name}={place:g}' for name, place in plan.hand.items())
@@ -218,12 +218,12 @@ def _collisions(plan: Plan) -> dict[str, Any]:
         return {'checked': False}
     return {
         'checked': checked.has_geometry,
-        'floor': checked.has_floor,
+        'floor': plan.options.floor is not None,
         'demanded_m': plan.options.clearance,
         'least_m': plan.excitation.clearance,
         'closest': plan.closest or None,
         'links_without_geometry': list(checked.points),
-        'links_ignored': list(checked.ignored),
+        'links_ignored': list(plan.options.ignore_collision_of),
         'left_out': {name: list(map(str, getattr(checked, name)))
                      for name in ('adjacent', 'touching', 'always')},
         'reduced_m': {str(pair): demanded for pair, demanded in checked.reduced},
