@@ -26,7 +26,7 @@ from contextlib import contextmanager
 import csv
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from math import pi
+from math import nan, pi
 from pathlib import Path
 import re
 from typing import Any, NamedTuple, TextIO
@@ -118,7 +118,7 @@ def read_csv(
         rows = _filled_rows(csv.reader(file, delimiter=delimiter))
         first = next(rows)
         cells = [cell.strip() for cell in first[1]]
-        if all(map(_is_number, cells)):
+        if None not in map(_parsed, cells):
             table, rows = _Table(path.name, (), len(cells)), chain([first], rows)
         else:
             table = _Table(path.name, cells, len(cells))
@@ -303,18 +303,19 @@ def _numbers(
 
 
 def _number(table: _Table, cell: str, place: int, line: int) -> float:
-    if not _is_number(cell.strip()):
+    number = _parsed(cell)
+    if number is None:
         column = repr(table.titles[place]) if table.titles else place + 1
         point = ' with a decimal point' if ',' in cell else ''
         raise RecordingError(
             f'line {line} of {table.name} has {cell!r} in column {column}; it needs a '
             f'number{point}')
-    return float('nan') if cell.strip().lower() in _MISSING else float(cell)
+    return number
 
 
-def _is_number(cell: str) -> bool:
+def _parsed(cell: str) -> float | None:
+    """Return the number in a cell, NaN where it is missing; None: it is no number."""
     try:
-        float(cell)
+        return float(cell)
     except ValueError:
-        return cell.lower() in _MISSING
-    return True
+        return nan if cell.strip().lower() in _MISSING else None

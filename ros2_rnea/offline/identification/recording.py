@@ -127,13 +127,13 @@ class Recording:
             return self
         since = self.begin + self.times - self.times[first_row(self.times)]
         rows = np.flatnonzero((since >= begin) & (since < end))
+        first = since[rows][first_row(self.times[rows])] if len(rows) else begin
         arrays = {name: array[rows] for name in (
             'times', 'positions', 'velocities', 'efforts')
             for array in (getattr(self, name),) if array is not None}
         until = f'to {end:g} s' if end < inf else 'on'
-        return replace(self, name=f'{self.name} from {begin:g} s {until}',
-                       begin=float(since[rows][first_row(self.times[rows])]) if len(rows) else
-                       begin, **arrays)
+        return replace(self, name=f'{self.name} from {begin:g} s {until}', begin=float(first),
+                       **arrays)
 
 
 class Step(NamedTuple):

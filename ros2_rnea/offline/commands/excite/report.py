@@ -188,11 +188,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             'name': joint,
             'start': motion.start[i],
             'coefficients': [[z.real, z.imag] for z in motion.coefficients[i].tolist()],
-            'lowest': peaks.lowest[i],
-            'highest': peaks.highest[i],
-            'velocity': peaks.velocity[i],
-            'acceleration': peaks.acceleration[i],
-            'effort': peaks.effort[i],
+            **{name: each[i] for name, each in peaks._asdict().items()},
             'limits': {
                 name: value if np.isfinite(value) else None
                 for name, value in plan.bounds[i]._asdict().items()},
