@@ -31,6 +31,7 @@ import numpy as np
 from ros2_rnea.dynamics.friction import smooth_sign
 from ros2_rnea.errors import ArgumentError, RecordingError
 from ros2_rnea.model.description import Inertial
+from ros2_rnea.offline.identification.smoothing import STENCIL
 from ros2_rnea.robots.arguments import floats
 
 ROWS = 8192
@@ -38,10 +39,10 @@ ROWS = 8192
 
 FEWEST_SAMPLES = 2
 
-ASTRAY = 3.0
+ASTRAY = 6.0
 """
-A time is wrong where it is so many interquartile ranges from the median of all: for a right one,
-the recording would pause before or after it for longer than all the rest.
+A time is astray that is so many median distances from the median of all: if it is right, the
+recording has paused next to it for longer than all the rest takes.
 """
 
 
@@ -233,13 +234,17 @@ def first_row(times: np.ndarray) -> int:
     """
     Return the first row whose time is near those of the others; 0 where no time is finite.
 
-    Some loggers give the first rows no time, or one of long before.
+    Some loggers give the first rows no time, or one of long before.  So many that they are a piece
+    of their own (STENCIL) are part of the recording, and a pause follows them.
 
     :param times: shape (n,) [s], with at least one.
     """
-    finite = times[np.isfinite(times)]
-    low, median, high = np.percentile(finite, (25, 50, 75)) if len(finite) else (nan,) * 3
-    return int(np.argmax(np.abs(times - median) <= ASTRAY * (high - low)))
+    rows = np.flatnonzero(np.isfinite(times))
+    if not len(rows):
+        return 0
+    away = np.abs(times[rows] - np.median(times[rows]))
+    astray = int(np.argmax(away <= ASTRAY * np.median(away)))
+    return int(rows[astray if astray < STENCIL else 0])
 
 
 def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:

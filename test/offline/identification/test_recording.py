@@ -96,6 +96,13 @@ def test_a_part_is_counted_from_the_first_time_that_is_near_the_others(recording
     assert part.begin == pytest.approx(1.0)
 
 
+def test_a_piece_before_a_long_pause_is_the_begin(recording):
+    times = recording.times.copy()
+    times[50:] += 3600.0
+    np.testing.assert_array_equal(
+        replace(recording, times=times).between(0.0, 1.0).times, recording.times[:50])
+
+
 def test_a_wrong_time_is_no_begin_of_a_part(recording):
     times = recording.times.copy()
     times[50] = 1e9
