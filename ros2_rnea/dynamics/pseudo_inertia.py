@@ -63,7 +63,7 @@ def is_consistent(parameters: np.ndarray) -> bool:
 
 
 def log_det_divergence(
-        parameters: np.ndarray, reference: np.ndarray,
+        parameters: np.ndarray, reference: np.ndarray, bound: np.ndarray | None = None,
         ) -> tuple[float, np.ndarray, np.ndarray]:
     """
     Return how far a body is from another, and how that changes, in coordinates of its own.
@@ -79,9 +79,11 @@ def log_det_divergence(
 
     :param parameters: ten, of a consistent body.
     :param reference: ten, of another one.
-    :return: the divergence, infinite where a body is not consistent; its gradient in those
-        coordinates, shape (10,); and the change of the ten parameters with each coordinate as a
-        column, shape (10, 10).
+    :param bound: ten factors of the parameters whose sum has to be positive too, as it is for the
+        reference; the divergence is then that of J with this sum as one more block.
+    :return: the divergence, infinite where a body is not consistent or out of its bound; its
+        gradient in those coordinates, shape (10,); and the change of the ten parameters with each
+        coordinate as a column, shape (10, 10).
     """
     J_reference = np.tensordot(reference, BASIS, 1)
     try:
@@ -93,8 +95,18 @@ def log_det_divergence(
     square = relative.T @ relative
     logarithms = 2.0 * np.sum(np.log(np.diag(L) / np.diag(L_reference)))
     gradient = np.tensordot(SYMMETRIC, square - np.eye(4), 2)
-    changes = (L @ SYMMETRIC @ L.T).reshape(10, 16) @ FROM_PSEUDO_INERTIA
-    return float(np.trace(square) - 4.0 - logarithms), gradient, changes.T
+    changes = ((L @ SYMMETRIC @ L.T).reshape(10, 16) @ FROM_PSEUDO_INERTIA).T
+    value = float(np.trace(square) - 4.0 - logarithms)
+    if bound is None:
+        return value, gradient, changes
+    left = float(bound @ parameters)
+    if not left > 0.0:
+        return np.inf, np.zeros(10), np.zeros((10, 10))
+    ratio, slope = left / float(bound @ reference), bound @ changes / left
+    gradient += (ratio - 1.0) * slope
+    steepness = float(slope @ slope)  # the Hessian is 1 + slope slopeᵀ: its inverse root is
+    root = np.eye(10) - np.outer(slope, slope) / (1.0 + steepness + sqrt(1.0 + steepness))
+    return value + ratio - 1.0 - float(np.log(ratio)), root @ gradient, changes @ root
 
 
 def ball(mass: float, center: Sequence[float], density: float) -> np.ndarray:

@@ -83,6 +83,31 @@ def test_log_det_divergence_has_its_slope_and_unit_curvature():
     assert log_det_divergence(one, one)[0] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_bound_is_one_more_barrier_in_the_divergence():
+    one, other = bodies()[:2]
+    factors = np.array([1.0, 0.0, 0.0, 0.0, -0.5, 0.0, 0.0, -0.5, 0.0, -0.5])
+    factors[0] -= 1.5 * min(factors @ one / one[0], factors @ other / other[0], 0.0)
+    left, reference = factors @ one, factors @ other
+    assert left > 0.0 and reference > 0.0
+    value, gradient, changes = log_det_divergence(one, other, factors)
+    assert value == pytest.approx(
+        log_det_divergence(one, other)[0] + left / reference - np.log(left / reference) - 1.0)
+
+    def slope(ten):  # by the ten parameters
+        _, gradient, changes = log_det_divergence(ten, other, factors)
+        return np.linalg.solve(changes.T, gradient)
+
+    step, hessian = 1e-6, np.zeros((10, 10))
+    for k, change in enumerate(step * changes.T):
+        ahead, behind = (
+            log_det_divergence(one + sign * change, other, factors)[0] for sign in (1.0, -1.0))
+        assert (ahead - behind) / (2.0 * step) == pytest.approx(gradient[k], rel=1e-6, abs=1e-7)
+        hessian[k] = changes.T @ (slope(one + change) - slope(one - change)) / (2.0 * step)
+    np.testing.assert_allclose(hessian, np.eye(10), atol=1e-6)
+    factors[0] -= 1.001 * left / one[0]
+    assert is_consistent(one) and log_det_divergence(one, other, factors)[0] == np.inf
+
+
 def test_a_ball_and_an_inertial_are_what_they_say():
     ten = ball(2.0, (0.1, -0.2, 0.3), 1000.0)
     found = inertial_of(ten.tolist())

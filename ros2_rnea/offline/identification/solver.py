@@ -20,18 +20,20 @@ It is the minimum of
 
 over the unknowns.  The distance is the log-det divergence of pseudo-inertias (Lee, Wensing and
 Park 2020, see :mod:`ros2_rnea.dynamics.pseudo_inertia`).  It is convex in the parameters, infinite
-at the boundary of what bodies can be, and a self-concordant barrier.  So a Newton method with a
-line search goes to the only minimum, and every step of it is consistent.
+at the boundary of what bodies can be and where they can be (:mod:`.link_spheres`), and a
+self-concordant barrier.  So a Newton method with a line search goes to the only minimum, and every
+step of it is consistent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from ros2_rnea.dynamics.pseudo_inertia import ball, log_det_divergence, nearest_consistent
 from ros2_rnea.offline.identification.information import Information
+from ros2_rnea.offline.identification.link_spheres import ends_of_bodies, sphere_around
 from ros2_rnea.offline.identification.unknowns import Design, GAIN, PAYLOAD
 from scipy.linalg import cho_factor, cho_solve, eigh
 
@@ -85,26 +87,34 @@ class Prior:
     :ivar scales: of the others than inertial ones, shape (unknowns,).
     :ivar bodies: where ten inertial unknowns begin.
     :ivar is_positive: which unknowns cannot be negative.
+    :ivar bounds: by where the ten of a body begin, how its mass has to fit into a sphere; a body
+        without mass in the description, and a payload, have none.
     """
 
     center: np.ndarray
     scales: np.ndarray
     bodies: tuple[int, ...]
     is_positive: np.ndarray
+    bounds: Mapping[int, np.ndarray]
 
     @classmethod
     def of(cls, design: Design, information: Information) -> Prior:
         """Return that of the model before, with scales that the measured efforts have."""
         unknowns = design.unknowns
         center = np.array([unknown.urdf_value for unknown in unknowns])
+        ends, length = ends_of_bodies(design.robot.tree)
+        bounds = {}
         for first in design.bodies:
             part = slice(first, first + 10)
             is_body = unknowns[first].owner != PAYLOAD and center[first] > 0.0
             center[part] = (nearest_consistent(center[part]) if is_body
                             else ball(STARTING_MASS, (0.0, 0.0, 0.0), DENSITY))
+            if is_body and length > 0.0:
+                bounds[first] = sphere_around(
+                    ends[unknowns[first].body], length, center[part])
         is_positive = np.array([not unknown.is_signed for unknown in unknowns])
         center[is_positive] = np.maximum(center[is_positive], 0.0)
-        return cls(center, _scales(design, information), design.bodies, is_positive)
+        return cls(center, _scales(design, information), design.bodies, is_positive, bounds)
 
     def value(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """
@@ -124,7 +134,7 @@ class Prior:
             part = slice(first, first + 10)
             squares_of_others[part] = 0.0
             value, gradient[part], changes[part, part] = log_det_divergence(
-                x[part], self.center[part])
+                x[part], self.center[part], self.bounds.get(first))
             total += value
         return total + 0.5 * float(np.sum(squares_of_others)), gradient, changes
 
@@ -315,8 +325,8 @@ def inverse_of_seen(hessian: np.ndarray, scales: np.ndarray) -> tuple[np.ndarray
 
 
 def natural_scales(prior: Prior, x: np.ndarray) -> np.ndarray:
-    """Return for each unknown how large a change the prior finds as large as 1, at x."""
-    _, _, changes = prior.value(x)
+    """Return for each unknown how large a change at x is 1 in the prior, its bounds aside."""
+    _, _, changes = replace(prior, bounds={}).value(x)
     return np.sqrt(np.sum(changes**2, axis=1))
 
 
