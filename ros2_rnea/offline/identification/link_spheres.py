@@ -31,22 +31,22 @@ import numpy as np
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Vector
 
-MARGIN = 0.1
+MARGIN, AT_AN_END = 0.1, 0.3
 """
-For housings, and what is mounted and not described: a share of the length of the robot by which
-the radius is larger.
+Shares of the length of the robot by which radii are larger: for housings, and at the last body of
+a chain for a tool that is not described.
 """
 
 
-def ends_of_bodies(tree: Tree) -> tuple[list[np.ndarray], float]:
+def ends_of_bodies(tree: Tree) -> tuple[list[np.ndarray], np.ndarray]:
     """
-    Return points of each body, and the length of the robot.
+    Return points of each body, and the margin around them.
 
     The points are the origins of its joints and links, rails over their whole length, and the end
     of a body that reaches as far beyond its centre of mass as its joint is on this side.
 
-    :return: points in the axes of each body, shapes (points, 3) [m]; the largest distance of a
-        point from the first moving joint, along the joints [m], 0 where there are no lengths.
+    :return: points in the axes of each body, shapes (points, 3) [m]; and the margin of each
+        body, shape (bodies,) [m], 0 where the description has no lengths.
     """
     ends: list[list[Vector]] = [[] for _ in tree.bodies]
     before = [0.0] * len(tree.bodies)  # how far the joint of a body is from the first one
@@ -65,10 +65,12 @@ def ends_of_bodies(tree: Tree) -> tuple[list[np.ndarray], float]:
         if frame.body != BASE:
             ends[frame.body].append(frame.X_body_to_link.r)
     length = max((first + _farthest(own) for first, own in zip(before, ends)), default=0.0)
-    return [np.array([[*end] for end in own]) for own in ends], length
+    parents = {body.parent for body in tree.bodies}
+    shares = [MARGIN if index in parents else AT_AN_END for index in range(len(tree.bodies))]
+    return [np.array([[*end] for end in own]) for own in ends], length * np.array(shares)
 
 
-def sphere_around(ends: np.ndarray, length: float, reference: np.ndarray) -> np.ndarray:
+def sphere_around(ends: np.ndarray, margin: float, reference: np.ndarray) -> np.ndarray:
     """
     Return ten factors of the parameters of a body, whose sum is positive if it fits into a sphere.
 
@@ -77,12 +79,12 @@ def sphere_around(ends: np.ndarray, length: float, reference: np.ndarray) -> np.
     the middle.
 
     :param ends: of the body, shape (points, 3) [m].
-    :param length: of the robot [m].
+    :param margin: around them [m].
     :param reference: the ten parameters that the description says, consistent.
     """
     apart = np.linalg.norm(ends[:, np.newaxis] - ends, axis=2)
     center = ends[[*np.unravel_index(apart.argmax(), apart.shape)]].mean(axis=0)
-    radius = np.linalg.norm(ends - center, axis=1).max() + MARGIN * length
+    radius = np.linalg.norm(ends - center, axis=1).max() + margin
     factors = np.array([-center @ center, *(2.0 * center), -0.5, 0.0, 0.0, -0.5, 0.0, -0.5])
     mean_square = -float(factors @ reference) / reference[0]  # of the distance from the centre
     factors[0] += max(radius**2, 2.0 * mean_square)

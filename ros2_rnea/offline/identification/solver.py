@@ -102,16 +102,16 @@ class Prior:
         """Return that of the model before, with scales that the measured efforts have."""
         unknowns = design.unknowns
         center = np.array([unknown.urdf_value for unknown in unknowns])
-        ends, length = ends_of_bodies(design.robot.tree)
+        ends, margins = ends_of_bodies(design.robot.tree)
         bounds = {}
         for first in design.bodies:
             part = slice(first, first + 10)
             is_body = unknowns[first].owner != PAYLOAD and center[first] > 0.0
             center[part] = (nearest_consistent(center[part]) if is_body
                             else ball(STARTING_MASS, (0.0, 0.0, 0.0), DENSITY))
-            if is_body and length > 0.0:
-                bounds[first] = sphere_around(
-                    ends[unknowns[first].body], length, center[part])
+            body = unknowns[first].body
+            if is_body and margins[body] > 0.0:
+                bounds[first] = sphere_around(ends[body], margins[body], center[part])
         is_positive = np.array([not unknown.is_signed for unknown in unknowns])
         center[is_positive] = np.maximum(center[is_positive], 0.0)
         return cls(center, _scales(design, information), design.bodies, is_positive, bounds)

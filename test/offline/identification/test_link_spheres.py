@@ -22,7 +22,12 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import ball, nearest_consistent
 from ros2_rnea.offline.identification import solver
 from ros2_rnea.offline.identification.identification import identify
-from ros2_rnea.offline.identification.link_spheres import ends_of_bodies, MARGIN, sphere_around
+from ros2_rnea.offline.identification.link_spheres import (
+    AT_AN_END,
+    ends_of_bodies,
+    MARGIN,
+    sphere_around,
+)
 from ros2_rnea.offline.identification.unknowns import Unknowns
 from ros2_rnea.tools.models import seven_dof_arm, ur5
 from small_robots import joint, link, robot
@@ -37,9 +42,8 @@ def bodies_of(one):
 
 def spheres_of(one):
     """Return for each body of a robot the factors, the centre and the radius of its sphere."""
-    ends, length = ends_of_bodies(one.tree)
-    factors = [sphere_around(own, length, nearest_consistent(ten))
-               for own, ten in zip(ends, bodies_of(one))]
+    factors = [sphere_around(own, margin, nearest_consistent(ten))
+               for own, margin, ten in zip(*ends_of_bodies(one.tree), bodies_of(one))]
     centers = [own[1:4] / 2.0 for own in factors]
     return [(own, center, np.sqrt(own[0] + center @ center))
             for own, center in zip(factors, centers)]
@@ -51,7 +55,7 @@ def point_mass(position):
 
 def test_the_sum_of_a_sphere_is_positive_within_and_zero_on_it():
     ends = np.array([[0.0, 0.0, 0.0], [0.0, 0.2, 0.0], [0.1, 0.1, 0.0]])
-    factors = sphere_around(ends, 1.0, point_mass((0.0, 0.1, 0.0)))
+    factors = sphere_around(ends, 0.1, point_mass((0.0, 0.1, 0.0)))
     for direction in product((-1.0, 0.0, 1.0), repeat=3):
         if any(direction):
             outward = np.array(direction) / np.linalg.norm(direction)
@@ -72,7 +76,7 @@ def test_a_sphere_encloses_joints_links_and_what_is_beyond_the_centre_of_mass():
     length = 0.3 + 0.4  # of the robot
     assert upper == pytest.approx([0.0, 0.0, 0.3]) and lower == pytest.approx([0.0, 0.0, 0.2])
     assert of_upper == pytest.approx(0.3 + MARGIN * length)
-    assert of_lower == pytest.approx(0.2 + MARGIN * length)
+    assert of_lower == pytest.approx(0.2 + AT_AN_END * length)
 
 
 def test_rails_are_enclosed_over_their_whole_length():
@@ -89,7 +93,7 @@ def test_a_description_that_lies_outside_enlarges_its_sphere():
     ends = np.array([[0.0, 0.0, 0.0], [0.0, 0.2, 0.0]])
     wide = np.array([1.0, 0.0, 0.1, 0.0, 2.0, 0.0, 0.0, 2.0, 0.0, 2.0])  # 3 m² for a radius of 0.2
     second_moment = 3.0 - 0.01  # about the middle
-    assert sphere_around(ends, 1.0, wide) @ wide == pytest.approx(second_moment)
+    assert sphere_around(ends, 0.1, wide) @ wide == pytest.approx(second_moment)
 
 
 @pytest.mark.parametrize('one', [
@@ -149,7 +153,7 @@ def test_spheres_change_nothing_where_the_truth_is_inside(monkeypatch):
 def test_a_robot_without_lengths_and_a_link_without_mass_have_no_spheres():
     wheel = Robot.from_urdf(robot(
         '<link name="base"/>', link('wheel', com='0 0 0'), joint('turn', 'base', 'wheel')))
-    assert ends_of_bodies(wheel.tree)[1] == 0.0
+    assert ends_of_bodies(wheel.tree)[1] == [0.0]
     heavier = bodies_of(wheel)[0] * [1.0, 1.0, 1.0, 1.0, *[50.0] * 6]
     truth = wheel.with_inertial_parameters(heavier)
     result = identify([recording(truth, motion(truth, 500, 1))], wheel, Unknowns(friction=()))
