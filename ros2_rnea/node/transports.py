@@ -37,6 +37,9 @@ PROFILE_FILES = ('DEFAULT_FASTRTPS_PROFILES.xml', 'DEFAULT_FASTDDS_PROFILES.xml'
 
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 
+OTHER_RANGES = ('', 'SUBNET', 'SYSTEM_DEFAULT', 'OFF')
+"""The ranges besides LOCALHOST, for which rcl takes every other word, such as ``localhost``."""
+
 LOCALHOST_PROFILE = str(Path(__file__).with_name('fastdds_localhost.xml'))
 """What rmw_fastrtps does for the range LOCALHOST, without the shared memory that it adds."""
 
@@ -61,11 +64,15 @@ def avoid_shared_memory(middleware: str) -> None:
     ``ROS_LOCALHOST_ONLY``, and static peers on this machine, remain in force, too: rmw_fastrtps
     always combines them with shared memory.
 
+    Humble knows neither the range nor the variable of transports, and is left as it is.
+
     :param middleware: identifier of the RMW implementation; only those of Fast DDS are changed.
     """
-    if not may_use_shared_memory(middleware) or _is_chosen():
+    if not may_use_shared_memory(middleware) or _is_chosen() or _is_humble():
         return
     if _only_rmw_chooses():
+        if not os.access(LOCALHOST_PROFILE, os.R_OK):
+            return  # because Fast DDS would go on without it, and reach the network
         os.environ[RANGE] = 'SYSTEM_DEFAULT'  # with which rmw_fastrtps keeps what the profile says
         os.environ.update(dict.fromkeys(PROFILE_VARIABLES, LOCALHOST_PROFILE))
     else:
@@ -82,20 +89,23 @@ def may_use_shared_memory(middleware: str) -> bool:
 
 def _is_chosen() -> bool:
     """Return whether the user has chosen transports, or something that decides on them."""
-    environment = os.environ
+    transports = os.environ.get(TRANSPORTS, '')
     if any(profile != LOCALHOST_PROFILE for profile in _profiles()) or any(
             Path(name).exists() for name in PROFILE_FILES):
         return True
     if _only_rmw_chooses():
-        return environment.get(TRANSPORTS, 'UDP')[:3] != 'UDP' or any(
-            map(environment.get, ('ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS')))
-    return bool(environment.get(TRANSPORTS))
+        return (transports[:3] not in ('', 'UDP') or _is_localhost_only()
+                or bool(os.environ.get('ROS_STATIC_PEERS')))
+    return bool(transports)
 
 
 def _only_rmw_chooses() -> bool:
     """Return whether rmw_fastrtps ignores what the environment says of transports."""
-    environment = os.environ
-    return environment.get(RANGE) == 'LOCALHOST' or environment.get('ROS_LOCALHOST_ONLY') == '1'
+    return os.environ.get(RANGE, '') not in OTHER_RANGES or _is_localhost_only()
+
+
+def _is_localhost_only() -> bool:
+    return os.environ.get('ROS_LOCALHOST_ONLY') == '1'
 
 
 def _is_humble() -> bool:

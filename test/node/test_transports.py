@@ -96,7 +96,12 @@ def chosen():
     ({RANGE: 'SUBNET'}, {RANGE: 'SUBNET', **UDP}),
     ({RANGE: 'SUBNET', 'ROS_STATIC_PEERS': '10.0.0.2'},
      {RANGE: 'SUBNET', 'ROS_STATIC_PEERS': '10.0.0.2', **UDP}),
+    ({RANGE: 'OFF'}, {RANGE: 'OFF', **UDP}),
+    ({RANGE: ''}, {RANGE: '', **UDP}),
     (LOCALHOST, OVER_LOOPBACK),
+    ({RANGE: 'localhost'}, OVER_LOOPBACK),  # rcl takes an unknown word for LOCALHOST
+    ({**LOCALHOST, 'ROS_LOCALHOST_ONLY': '0'}, {**OVER_LOOPBACK, 'ROS_LOCALHOST_ONLY': '0'}),
+    ({**LOCALHOST, TRANSPORTS: ''}, {**OVER_LOOPBACK, TRANSPORTS: ''}),
     ({**LOCALHOST, **UDP}, {**OVER_LOOPBACK, **UDP}),
     (OVER_LOOPBACK, OVER_LOOPBACK),
     ({**OVER_LOOPBACK, **LOCALHOST}, OVER_LOOPBACK)])
@@ -113,12 +118,20 @@ def test_shared_memory_is_avoided(set_environment, before, after):
     {TRANSPORTS: 'SHM', **LOCALHOST},
     *({name: 'robot.xml'} for name in PROFILE_VARIABLES),
     {'ROS_LOCALHOST_ONLY': '1'},
+    {**LOCALHOST, 'ROS_DISTRO': 'humble'},
     {'ROS_STATIC_PEERS': '10.0.0.2', **LOCALHOST}])
 def test_a_choice_of_the_user_remains(set_environment, choice):
     set_environment(choice)
     avoid_shared_memory(FAST)
     assert chosen() == choice
     assert may_use_shared_memory(FAST)
+
+
+def test_without_its_profile_the_range_is_not_widened(set_environment, monkeypatch):
+    set_environment(LOCALHOST)
+    monkeypatch.setattr(transports, 'LOCALHOST_PROFILE', 'no_such_profile.xml')
+    avoid_shared_memory(FAST)
+    assert chosen() == LOCALHOST
 
 
 @pytest.mark.parametrize('name', transports.PROFILE_FILES)
