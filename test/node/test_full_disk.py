@@ -66,14 +66,10 @@ Not before, since LTTng, with which ROS is traced, ends every process with SIGBU
 
 
 @pytest.fixture
-def node(tmp_path, monkeypatch):
+def node(tmp_path):
     """Start the node, and return its process and the file with its log."""
     folder, log = tmp_path / 'temporary', tmp_path / 'log'
     folder.mkdir()
-    # The two processes have no /dev/shm in common, where shared memory is.
-    monkeypatch.setenv('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
-    # With LOCALHOST, the transports are those of rmw_fastrtps, and shared memory is one of them.
-    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
     environment = {
         **os.environ, 'MARKS': str(tmp_path), 'TMPDIR': str(folder), 'XDG_CACHE_HOME': str(folder),
         'ROS_LOG_DIR': str(tmp_path)}

@@ -36,6 +36,8 @@ from threading import Thread
 from time import monotonic
 from typing import IO
 
+from ros2_rnea.node.transports import PROFILE_VARIABLES, RANGE, TRANSPORTS
+
 NAMES = ('arm', 'computer')
 """The hosts: that of the driver, and that of the node."""
 
@@ -137,9 +139,7 @@ class TwoHosts:
             ['ip', 'netns', 'exec', self._spaces[name], 'unshare', '--mount', 'sh', '-c',
              _IN_ITS_OWN_MEMORY, 'sh', *command],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-            start_new_session=True, env={
-                **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET',
-                'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4'})
+            start_new_session=True, env=_environment())
         self._stack.callback(partial(_end, process))
         return process
 
@@ -157,6 +157,13 @@ class TwoHosts:
             _ip('-n', space, 'link', 'set', each, 'up')
         _ip('-n', space, 'route', 'add', '224.0.0.0/4', 'dev', device)  # discovery is multicast
         return end
+
+
+def _environment() -> dict[str, str]:
+    """Return that of the tests, without the profile that finds no process of another host."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in PROFILE_VARIABLES}
+    return {**environment, RANGE: 'SUBNET', TRANSPORTS: 'UDPv4'}
 
 
 def _ip(*arguments: str) -> None:
