@@ -221,9 +221,8 @@ def shared_memory_warning(middleware: str) -> str:
         f'{SHARED_MEMORY} has {free / 2**20:.1f} MiB left, and when it is full, Linux ends this '
         f'process with SIGBUS; it needs at least {SHARED_MEMORY_NEEDED >> 20} MiB: remove files '
         'of killed processes with "fastdds shm clean", start the container with a larger '
-        '--shm-size, or do without shared memory: unset FASTDDS_BUILTIN_TRANSPORTS, replace '
-        'ROS_LOCALHOST_ONLY=1 by ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST, or set other '
-        'transports in the profile of Fast DDS')
+        '--shm-size, or do without shared memory: unset FASTDDS_BUILTIN_TRANSPORTS, or '
+        'set other transports in the profile of Fast DDS')
 
 
 def prepare_logging() -> None:

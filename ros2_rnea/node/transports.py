@@ -37,6 +37,9 @@ PROFILE_FILES = ('DEFAULT_FASTRTPS_PROFILES.xml', 'DEFAULT_FASTDDS_PROFILES.xml'
 
 RANGE = 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 
+LOCALHOST_ONLY = 'ROS_LOCALHOST_ONLY'
+"""The variable that came before the range, and precedes it."""
+
 OTHER_RANGES = ('', 'SUBNET', 'SYSTEM_DEFAULT', 'OFF')
 """The ranges besides LOCALHOST, for which rcl takes every other word, such as ``localhost``."""
 
@@ -52,7 +55,7 @@ def stay_on_this_machine() -> None:
     """
     os.environ[RANGE] = 'LOCALHOST'
     if _is_humble():  # which does not know the variable above
-        os.environ['ROS_LOCALHOST_ONLY'] = '1'
+        os.environ[LOCALHOST_ONLY] = '1'
     avoid_shared_memory(os.environ.get('RMW_IMPLEMENTATION') or 'rmw_fastrtps_cpp')
 
 
@@ -61,10 +64,8 @@ def avoid_shared_memory(middleware: str) -> None:
     Let this process and its children use Fast DDS over UDP, unless the user has chosen otherwise.
 
     Call it before ROS is initialized.  Transports and profiles in the environment are a choice.
-    ``ROS_LOCALHOST_ONLY``, and static peers on this machine, remain in force, too: rmw_fastrtps
-    always combines them with shared memory.
-
-    Humble knows neither the range nor the variable of transports, and is left as it is.
+    Static peers on this machine remain in force, too: rmw_fastrtps combines them with shared
+    memory.  Humble knows neither the range nor the variable of transports, and is left as it is.
 
     :param middleware: identifier of the RMW implementation; only those of Fast DDS are changed.
     """
@@ -73,6 +74,7 @@ def avoid_shared_memory(middleware: str) -> None:
     if _only_rmw_chooses():
         if not os.access(LOCALHOST_PROFILE, os.R_OK):
             return  # because Fast DDS would go on without it, and reach the network
+        os.environ.pop(LOCALHOST_ONLY, None)
         os.environ[RANGE] = 'SYSTEM_DEFAULT'  # with which rmw_fastrtps keeps what the profile says
         os.environ.update(dict.fromkeys(PROFILE_VARIABLES, LOCALHOST_PROFILE))
     else:
@@ -94,18 +96,14 @@ def _is_chosen() -> bool:
             Path(name).exists() for name in PROFILE_FILES):
         return True
     if _only_rmw_chooses():
-        return (transports[:3] not in ('', 'UDP') or _is_localhost_only()
-                or bool(os.environ.get('ROS_STATIC_PEERS')))
+        return transports[:3] not in ('', 'UDP') or bool(os.environ.get('ROS_STATIC_PEERS'))
     return bool(transports)
 
 
 def _only_rmw_chooses() -> bool:
     """Return whether rmw_fastrtps ignores what the environment says of transports."""
-    return os.environ.get(RANGE, '') not in OTHER_RANGES or _is_localhost_only()
-
-
-def _is_localhost_only() -> bool:
-    return os.environ.get('ROS_LOCALHOST_ONLY') == '1'
+    return os.environ.get(RANGE, '') not in OTHER_RANGES or (
+        os.environ.get(LOCALHOST_ONLY) == '1')
 
 
 def _is_humble() -> bool:

@@ -100,7 +100,8 @@ def chosen():
     ({RANGE: ''}, {RANGE: '', **UDP}),
     (LOCALHOST, OVER_LOOPBACK),
     ({RANGE: 'localhost'}, OVER_LOOPBACK),  # rcl takes an unknown word for LOCALHOST
-    ({**LOCALHOST, 'ROS_LOCALHOST_ONLY': '0'}, {**OVER_LOOPBACK, 'ROS_LOCALHOST_ONLY': '0'}),
+    ({**LOCALHOST, 'ROS_LOCALHOST_ONLY': '0'}, OVER_LOOPBACK),
+    ({RANGE: 'SUBNET', 'ROS_LOCALHOST_ONLY': '1'}, OVER_LOOPBACK),
     ({**LOCALHOST, TRANSPORTS: ''}, {**OVER_LOOPBACK, TRANSPORTS: ''}),
     ({**LOCALHOST, **UDP}, {**OVER_LOOPBACK, **UDP}),
     (OVER_LOOPBACK, OVER_LOOPBACK),
@@ -117,7 +118,7 @@ def test_shared_memory_is_avoided(set_environment, before, after):
     {TRANSPORTS: 'DEFAULT'},
     {TRANSPORTS: 'SHM', **LOCALHOST},
     *({name: 'robot.xml'} for name in PROFILE_VARIABLES),
-    {'ROS_LOCALHOST_ONLY': '1'},
+    {'ROS_LOCALHOST_ONLY': '1', 'ROS_DISTRO': 'humble'},
     {**LOCALHOST, 'ROS_DISTRO': 'humble'},
     {'ROS_STATIC_PEERS': '10.0.0.2', **LOCALHOST}])
 def test_a_choice_of_the_user_remains(set_environment, choice):
