@@ -142,7 +142,7 @@ def _depends_on_direction(body: Body) -> bool:
         body.friction_negative, body.breakaway_friction))
 
 
-def smooth_sign(rate: Number, width: float = SIGN_WIDTH) -> Number:
+def smooth_sign(rate: Number, width: Number = SIGN_WIDTH) -> Number:
     """Return the sign of a velocity, smooth around rest: 0.7 at the width."""
     return rate / sqrt(rate * rate + width * width)
 

@@ -15,9 +15,8 @@
 The rows of a regression: what a fit needs of a motion, computed together.
 
 For each velocity coordinate a row has chosen columns of the regressor
-(:mod:`ros2_rnea.dynamics.regressor`), columns of the joint's own
-(:mod:`ros2_rnea.dynamics.joint_regressor`), the effort of the model and the measured effort.
-Together they share the kinematics, and nothing is computed that is not used.
+(:mod:`ros2_rnea.dynamics.regressor`), the effort of the model and the measured effort.  Together
+they share the kinematics, and nothing is computed that is not used.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from dataclasses import dataclass
 import functools
 import hashlib
 
-from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.quantities import inverse_dynamics
 from ros2_rnea.dynamics.quantity_definition import ALL, DynamicsInputs, Numbers, Quantity, WRENCHES
 from ros2_rnea.dynamics.regressor import regressor
@@ -41,18 +39,16 @@ class RegressionRow:
     The row of one velocity coordinate, followed by the model's effort and the measured one.
 
     :ivar inertial: columns of the regressor.
-    :ivar joint: names of :data:`.JOINT_COLUMNS`, those that need no Stribeck velocity.
-    :ivar blanks: how many zeros follow, for columns that are computed elsewhere.
+    :ivar blanks: how many zeros follow, for columns that need no kinematics.
     """
 
     inertial: tuple[int, ...]
-    joint: tuple[str, ...]
-    blanks: int = 0
+    blanks: int
 
     @property
     def width(self) -> int:
         """Return how many numbers the row has, both efforts included."""
-        return len(self.inertial) + len(self.joint) + self.blanks + 2
+        return len(self.inertial) + self.blanks + 2
 
 
 def regression(rows: Sequence[RegressionRow]) -> Quantity:
@@ -79,7 +75,6 @@ def _numbers(rows: tuple[RegressionRow, ...], tree: Tree, given: DynamicsInputs)
     numbers: list[Number] = []
     for i, row in enumerate(rows):
         numbers += [Y[i][column] for column in row.inertial]
-        numbers += [JOINT_COLUMNS[name](given.qd[i], given.qdd[i], 0.0) for name in row.joint]
         numbers += [0.0] * row.blanks
         numbers += [before[i], given.tau[i]]
     return numbers

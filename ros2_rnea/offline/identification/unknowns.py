@@ -149,6 +149,7 @@ class Design:
     :ivar is_dry: for each velocity coordinate, whether its rows at rest say nothing.
     :ivar parts: for each velocity coordinate, which numbers of :meth:`evaluate` are its own.
     :ivar expansions: for each velocity coordinate, see :meth:`evaluate`.
+    :ivar slow_joints: those with slow samples, of which the whole Coulomb friction is taken.
     """
 
     def __init__(
@@ -158,11 +159,22 @@ class Design:
         robot = _with_plain_friction(robot, friction)
         self.robot = robot
         tree = robot.tree
+        self._widths = np.full(tree.nv, SIGN_WIDTH)  # where the sign of a velocity is rounded off
+        slowest = np.full(tree.nv, np.inf) if slowest_speeds is None else slowest_speeds
+        for name in friction:
+            own = tree.bodies[tree.joints[name]].v_slice
+            self._widths[own] = [*map(sign_width, slowest[own].tolist())]
+        self.slow_joints = tuple(name for name in friction if (
+            self._widths[tree.bodies[tree.joints[name]].v_slice] < SIGN_WIDTH).any())
+        self._coulomb = np.zeros(tree.nv)  # of the model before
+        for body in tree.bodies:
+            self._coulomb[body.v_slice] += abs(body.multiplier) * body.friction
         rotors = _joints(robot, 'rotor_inertia', unknowns.rotor_inertia)
         gains = _joints(robot, 'gains', unknowns.gains)
-        bodies = _bodies(robot, unknowns.links)
+        bodies = sorted({_moved_body(tree, 'links', name) for name in _listed(
+            'links', unknowns.links, robot.body_names)})
         self.payload_link = unknowns.payload
-        payload = _payload(tree, unknowns, bodies)
+        payload = _payload(tree, unknowns.payload, bodies)
         if unknowns.gravity and (bodies or unknowns.payload):
             raise ArgumentError(
                 'the direction of gravity is to be identified together with masses, whose product '
@@ -170,9 +182,7 @@ class Design:
                 'the masses then')
         phi = robot.inertial_parameters
         linear = [
-            *_friction(tree, friction, unknowns, largest_speeds, [
-                sign_width(float(one)) for one in (
-                    np.full(tree.nv, np.inf) if slowest_speeds is None else slowest_speeds)]),
+            *_friction(tree, friction, unknowns, largest_speeds, self._widths.tolist()),
             *(Unknown('rotor_inertia', name, unit_of(tree, name, 'kg m^2', 'kg'),
                       tree.bodies[tree.joints[name]].armature, tree.joints[name])
               for name in rotors),
@@ -196,48 +206,32 @@ class Design:
             index for index, one in enumerate(linear) if one.quantity.startswith('gravity'))
         self._payload_columns = (
             np.eye(10) if unknowns.payload is None else payload_columns(tree, unknowns.payload))
-        self._reached = _coordinates_above(tree)
+        above = _coordinates_above(tree)
+        entered = [
+            set(range(tree.nv)) if one.quantity.startswith('gravity')
+            else above[one.body] if one.is_inertial else _coordinates(tree.bodies[one.body])
+            for one in linear]
         self.of_coordinate = tuple(
-            np.array([index for index, unknown in enumerate(linear)
-                      if self._enters(unknown, coordinate)], dtype=int)
-            for coordinate in range(tree.nv))
+            np.array([index for index, own in enumerate(entered) if v in own], dtype=int)
+            for v in range(tree.nv))
         self.is_dry = np.array([
             any(linear[index].quantity in DRY for index in columns)
             for columns in self.of_coordinate], dtype=bool)
         inertial = independent_columns(robot, [
             tuple(sorted({linear[index].body for index in columns if linear[index].is_inertial}))
             for columns in self.of_coordinate])
-        self._rows = tuple(
-            _row(linear, columns, independent)
-            for columns, independent in zip(self.of_coordinate, inertial))
-        self._quantity = regression(self._rows)
-        ends = np.cumsum([row.width for row in self._rows]).tolist()
-        self.parts = tuple(slice(end - row.width, end) for end, row in zip(ends, self._rows))
-        self._elsewhere = [
+        others = [[column for column in columns if not linear[column].is_inertial]
+                  for columns in self.of_coordinate]
+        rows = [RegressionRow(own.taken, len(few)) for own, few in zip(inertial, others)]
+        self._quantity = regression(rows)
+        ends = np.cumsum([row.width for row in rows]).tolist()
+        self.parts = tuple(slice(end - row.width, end) for end, row in zip(ends, rows))
+        self._others = [
             (place, coordinate, linear[column])
-            for coordinate, (columns, row, part) in enumerate(
-                zip(self.of_coordinate, self._rows, self.parts))
-            for place, column in enumerate(
-                _elsewhere(linear, columns), start=part.stop - 2 - row.blanks)]
-        self.expansions = tuple(
-            self._expansion(row, columns, independent)
-            for row, columns, independent in zip(self._rows, self.of_coordinate, inertial))
-        self._coulomb = [
-            (part.start + int(np.flatnonzero(expansion[:, place])[0]), coordinate)
-            for coordinate, (columns, part, expansion) in enumerate(
-                zip(self.of_coordinate, self.parts, self.expansions))
-            for place, column in enumerate(columns) if linear[column].quantity == 'coulomb'
-            and tree.bodies[linear[column].body].type.nv == 1]
+            for coordinate, (columns, part) in enumerate(zip(others, self.parts))
+            for place, column in enumerate(columns, start=part.stop - 2 - len(columns))]
+        self.expansions = tuple(map(self._expansion, inertial, self.of_coordinate))
         self._with_payloads: dict[str, Robot] = {}
-        self._sharp = [
-            (self.parts[coordinate].stop - 2, coordinate, one)
-            for one in linear if one.quantity == 'coulomb' and one.knee
-            for coordinate in (tree.bodies[one.body].v_index,)]
-
-    @property
-    def slow_joints(self) -> tuple[str, ...]:
-        """Return the joints with slow samples, of which the whole Coulomb friction is taken."""
-        return tuple(one.owner for _, _, one in self._sharp)
 
     def gained_coordinates(self) -> list[tuple[int, slice]]:
         """Return for each unknown gain its place in the unknowns and its coordinates."""
@@ -282,78 +276,30 @@ class Design:
         robot = self.loaded(payloads)
         numbers = robot.regression(self._quantity, q, qd, qdd, y, out)
         fields = [robot.gravity(q, gravity=axis) for axis in np.eye(3)] if self.gravity else []
-        for place, coordinate, unknown in self._elsewhere:
+        signs = smooth_sign(qd, self._widths) if direction is None else direction
+        for place, coordinate, unknown in self._others:
             numbers[:, place] = (
-                JOINT_COLUMNS[unknown.quantity](
-                    qd[:, coordinate], qdd[:, coordinate], unknown.knee)
-                if unknown.quantity in JOINT_COLUMNS else fields[unknown.body][:, coordinate])
-        if direction is not None:
-            for place, coordinate in self._coulomb:
-                numbers[:, place] = direction[:, coordinate]
-            for body in robot.tree.bodies:
-                if body.friction and body.type.nv == 1:
-                    coordinate = body.v_index
-                    numbers[:, self.parts[coordinate].stop - 2] += body.friction * (
-                        direction[:, coordinate] - smooth_sign(qd[:, coordinate]))
-            return numbers
-        for place, coordinate, unknown in self._sharp:  # also in the effort of the model before
-            column, speed = JOINT_COLUMNS[unknown.quantity], qd[:, coordinate]
-            numbers[:, place] += unknown.urdf_value * (
-                column(speed, 0.0, unknown.knee) - column(speed, 0.0, 0.0))
+                fields[unknown.body][:, coordinate] if unknown.quantity.startswith('gravity')
+                else signs[:, coordinate] if unknown.quantity == 'coulomb'
+                else JOINT_COLUMNS[unknown.quantity](
+                    qd[:, coordinate], qdd[:, coordinate], unknown.knee))
+        for v in np.flatnonzero(self._coulomb).tolist():
+            numbers[:, self.parts[v].stop - 2] += self._coulomb[v] * (
+                signs[:, v] - smooth_sign(qd[:, v]))
         return numbers
 
-    def _expansion(
-            self, row: RegressionRow, columns: np.ndarray, independent: Independent,
-            ) -> np.ndarray:
-        """Return what the numbers of a row are multiplied by to give (X, b, y)."""
-        result = np.zeros((row.width, len(columns) + 2))
-        result[-2:, -2:] = np.eye(2)
-        elsewhere = _elsewhere(self.unknowns, columns)
-        joint = 0
-        for place, column in enumerate(columns):
-            unknown = self.unknowns[column]
-            if unknown.is_inertial:
-                ten = independent.sums[:, independent.places(unknown.body)]
-                ten = ten @ self._payload_columns if unknown.owner == PAYLOAD else ten
-                result[:len(ten), place] = ten[:, PARAMETERS.index(unknown.quantity)]
-            elif column in elsewhere:
-                result[row.width - 2 - row.blanks + elsewhere.index(column), place] = 1.0
-            else:
-                result[len(row.inertial) + joint, place] = 1.0
-                joint += 1
+    def _expansion(self, independent: Independent, columns: np.ndarray) -> np.ndarray:
+        """Return what the numbers of a coordinate are multiplied by to give (X, b, y)."""
+        unknowns, taken = [self.unknowns[column] for column in columns], len(independent.taken)
+        others = [place for place, one in enumerate(unknowns) if not one.is_inertial]
+        result = np.zeros((taken + len(others) + 2, len(columns) + 2))
+        result[taken:, [*others, -2, -1]] = np.eye(len(others) + 2)
+        for place, one in enumerate(unknowns):
+            if one.is_inertial:
+                ten = independent.sums[:, independent.places(one.body)]
+                ten = ten @ self._payload_columns if one.owner == PAYLOAD else ten
+                result[:taken, place] = ten[:, PARAMETERS.index(one.quantity)]
         return result
-
-    def _enters(self, unknown: Unknown, coordinate: int) -> bool:
-        """Return whether the effort of a coordinate may depend on an unknown."""
-        if unknown.quantity.startswith('gravity'):
-            return True
-        if unknown.is_inertial:
-            return coordinate in self._reached[unknown.body]
-        place = self.robot.tree.bodies[unknown.body].v_slice
-        return place.start <= coordinate < place.stop
-
-
-def _elsewhere(unknowns: Sequence[Unknown], columns: np.ndarray) -> list[int]:
-    """
-    Return the columns of a coordinate that are not part of the row that is computed together.
-
-    Their speeds depend on the recording, for which no machine code shall be made.
-    """
-    return [int(column) for column in columns
-            if not unknowns[column].is_inertial
-            and (unknowns[column].knee
-                 or unknowns[column].quantity not in JOINT_COLUMNS)]
-
-
-def _row(
-        linear: Sequence[Unknown], columns: np.ndarray, independent: Independent,
-        ) -> RegressionRow:
-    elsewhere = _elsewhere(linear, columns)
-    return RegressionRow(
-        independent.taken,
-        tuple(linear[column].quantity for column in columns
-              if not linear[column].is_inertial and column not in elsewhere),
-        len(elsewhere))
 
 
 INERTIAL_UNITS = tuple(
@@ -373,11 +319,7 @@ def coordinate_names(tree: Tree) -> tuple[str, ...]:
 def _joints(robot: Robot, argument: str, names: Names) -> list[str]:
     """Return the joints that are meant, all but that of a floating base."""
     known = [name for name in robot.joint_names if name != FLOATING_BASE]
-    if isinstance(names, str):
-        if names != 'all':
-            raise ArgumentError(
-                f"{argument} is {names!r}; it needs a list of joints, or 'all'")
-        return known
+    names = _listed(argument, names, known)
     for name in names:
         if name not in known:
             hint = did_you_mean(str(name), known) or f'; its joints are {", ".join(known)}'
@@ -387,37 +329,30 @@ def _joints(robot: Robot, argument: str, names: Names) -> list[str]:
     return [name for name in known if name in names]
 
 
-def _bodies(robot: Robot, names: Names) -> list[int]:
-    """Return the bodies that carry these links."""
-    if isinstance(names, str):
-        if names != 'all':
-            raise ArgumentError(f"links is {names!r}; it needs a list of links, or 'all'")
-        return list(range(len(robot.body_names)))
-    bodies = set()
-    for name in names:
-        check_link(robot.tree, name)
-        body = robot.tree.links[name].body
-        if body == BASE:
-            raise ArgumentError(
-                f'links names {name!r}, which nothing moves, so that no effort depends on it; '
-                'name a link that a joint moves')
-        bodies.add(body)
-    return sorted(bodies)
+def _listed(argument: str, names: Names, known: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str) and names != 'all':
+        raise ArgumentError(f"{argument} is {names!r}; it needs a list of names, or 'all'")
+    return known if isinstance(names, str) else names
 
 
-def _payload(tree: Tree, unknowns: Unknowns, bodies: Iterable[int]) -> int:
-    """Return the body that carries the unknown payload; BASE where there is none."""
-    if unknowns.payload is None:
-        return BASE
-    check_link(tree, unknowns.payload)
-    body = tree.links[unknowns.payload].body
-    if body == BASE:
+def _moved_body(tree: Tree, argument: str, link: str) -> int:
+    """Return the body that carries a link."""
+    check_link(tree, link)
+    if tree.links[link].body == BASE:
         raise ArgumentError(
-            f'the payload is on link {unknowns.payload!r}, which nothing moves, so that no effort '
-            'depends on it; name the link that carries it')
+            f'{argument} names {link!r}, which nothing moves, so that no effort depends on it; '
+            'name a link that a joint moves')
+    return tree.links[link].body
+
+
+def _payload(tree: Tree, link: str | None, bodies: Iterable[int]) -> int:
+    """Return the body that carries the unknown payload; BASE where there is none."""
+    if link is None:
+        return BASE
+    body = _moved_body(tree, 'payload', link)
     if body in bodies:
         raise ArgumentError(
-            f'both the payload on {unknowns.payload!r} and the inertial parameters of '
+            f'both the payload on {link!r} and the inertial parameters of '
             f'{tree.bodies[body].link!r}, to which that link is fixed, are to be identified; '
             'efforts depend on their sum only: identify the arm without payload first')
     return body
@@ -435,8 +370,12 @@ def _coordinates_above(tree: Tree) -> list[set[int]]:
     reached: list[set[int]] = []
     for body in tree.bodies:
         above = set() if body.parent == BASE else reached[body.parent]
-        reached.append(above | set(range(body.v_slice.start, body.v_slice.stop)))
+        reached.append(above | _coordinates(body))
     return reached
+
+
+def _coordinates(body: Body) -> set[int]:
+    return set(range(body.v_slice.start, body.v_slice.stop))
 
 
 def _friction(
@@ -450,14 +389,14 @@ def _friction(
         viscous = unit_of(tree, name, 'Nm s/rad', 'N s/m')
         effort = unit_of(tree, name, 'Nm', 'N')
         single = body.type.nv == 1
-        width = widths[body.v_index] if single and widths[body.v_index] < SIGN_WIDTH else 0.0
+        width = widths[body.v_index]
         if unknowns.by_direction and single:
             result += [
                 Unknown('viscous_forward', name, viscous, body.damping, index, width),
                 Unknown('viscous_backward', name, viscous, body.damping, index, width)]
         else:
             result.append(Unknown('viscous', name, viscous, body.damping, index))
-        result.append(Unknown('coulomb', name, effort, body.friction, index, width))
+        result.append(Unknown('coulomb', name, effort, body.friction, index))
         if unknowns.offset and single:
             result.append(Unknown('offset', name, effort, 0.0, index))
         if unknowns.stribeck and single:
