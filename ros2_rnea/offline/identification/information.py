@@ -125,7 +125,7 @@ def chunks(
             yield Chunk(
                 dict(recording.payloads), recording.q[part], recording.qd[part],
                 recording.qdd[part], recording.tau[part], recording.moves[part],
-                first == low, None if blocks is None else blocks[part],
+                first == low, None if blocks is None else blocks(recording.times[part]),
                 None if recording.direction is None else recording.direction[part])
 
 

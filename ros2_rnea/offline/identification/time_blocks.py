@@ -36,11 +36,12 @@ Analysis Using Generalized Linear Models", Biometrika 73(1), 1986; A. C. Cameron
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 from typing import NamedTuple
 
 import numpy as np
+from numpy.linalg import norm
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from scipy.signal import correlate
 
@@ -72,21 +73,8 @@ MIN_OVERLAP = 0.5
 """The share of the shorter of two recordings in which their motions have to agree."""
 
 
-class SampleBlocks:
-    """
-    The block of each sample of one recording, computed when it is asked for.
-
-    :param times: of the samples, shape (n,) [s].
-    :param block: returns the blocks at times, shape (m,).
-    """
-
-    def __init__(self, times: np.ndarray, block: Callable[[np.ndarray], np.ndarray]) -> None:
-        self._times = times
-        self._block = block
-
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        """Return the blocks of some samples, shape (m,)."""
-        return self._block(self._times[rows])
+SampleBlocks = Callable[[np.ndarray], np.ndarray]
+"""A function from times of samples, shape (m,) [s], to their blocks."""
 
 
 class TimeBlocks(NamedTuple):
@@ -116,14 +104,13 @@ def time_blocks(recordings: Sequence[PreparedRecording], stops: Sequence[int]) -
     counts = [max(round(BLOCKS * motion.span / total), 1) if total > 0.0 else 1
               for motion in motions]
     begins = np.cumsum([0, *(counts[k] if k == first else 0 for k, first in enumerate(firsts))])
-    of_samples, owners, phases = [], [np.empty(0, int)], [np.empty(0, int)]
-    for k, (motion, first, lag) in enumerate(zip(motions, firsts, lags)):
-        count = counts[first]
-        of_samples.append(SampleBlocks(recordings[k].times, partial(
-            _blocks_at, motions[first], motion.start - lag, sum(map(len, owners)), count)))
-        owners.append(np.full(count, k))
-        phases.append(begins[first] + np.arange(count))
-    return TimeBlocks(tuple(of_samples), np.concatenate(owners), np.concatenate(phases))
+    own = [counts[first] for first in firsts]
+    of_samples = tuple(
+        partial(_blocks_at, motions[first], motion.start - lag, end - count, count)
+        for motion, first, lag, end, count in zip(
+            motions, firsts, lags, np.cumsum(own).tolist(), own))
+    return TimeBlocks(of_samples, np.repeat(range(len(own)), own), np.concatenate(
+        [begins[first] + np.arange(count) for first, count in zip(firsts, own)]))
 
 
 def _blocks_at(
@@ -146,7 +133,6 @@ class _Motion:
     :ivar span: its duration without gaps, or the period where it is repeated [s].
     :ivar begin: the time since the first sample at which its longest piece begins [s].
     :ivar q: the positions of this piece, shape (m, nq), ``step`` seconds apart.
-    :ivar signature: their means and standard deviations, shape (2 nq,).
     """
 
     def __init__(self, recording: PreparedRecording, stop: int) -> None:
@@ -163,12 +149,15 @@ class _Motion:
         steps = np.diff(self._since, prepend=-self.step)
         steps[::2] = np.minimum(steps[::2], self.step)
         self._used = np.cumsum(steps) - self.step
-        self.signature = np.concatenate([each(self.q, axis=0) for each in (np.mean, np.std)]) if (
-            len(self.q)) else np.zeros(2 * self.q.shape[1])
         period = period_of(self.q)
         duration = float(steps.sum())
         self._period = None if period is None else min(period * self.step, duration)
         self.span = self._period or duration
+
+    @cached_property
+    def signature(self) -> np.ndarray:
+        """Return the means and standard deviations of the positions, shape (2 nq,)."""
+        return np.concatenate([self.q.mean(axis=0), self.q.std(axis=0)])
 
     def place(self, since: np.ndarray) -> np.ndarray:
         """Return which share of the span is before times since the first sample [s]."""
@@ -183,6 +172,10 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
     """
     Return for each recording the one that it repeats the motion of, or itself.
 
+    Comparing all of many recordings with each other would take the square of their number.  Each
+    is compared with MAX_OTHERS, those whose positions have the most similar mean and spread: those
+    of repetitions are equal, whatever their order.
+
     :return: their indices, and what is added to the time in the recording to have the time in the
         repeated one [s].
     """
@@ -196,7 +189,8 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
     for place, k in enumerate(usable):
         q = _sampled(motions[k], step)
         others = [other for other in usable[:place] if firsts[other] == other]
-        for other in _likely(motions, others, k):
+        apart = [norm(motions[other].signature - motions[k].signature) for other in others]
+        for other in (others[nearest] for nearest in np.argsort(apart)[:MAX_OTHERS]):
             # sampled anew, since all together would fill the memory
             lag = _lag(_sampled(motions[other], step), q)
             if lag is not None:
@@ -204,22 +198,6 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
                 lags[k] = lag * step + motions[other].begin - motions[k].begin
                 break
     return firsts, lags
-
-
-def _likely(motions: Sequence[_Motion], others: Sequence[int], k: int) -> list[int]:
-    """
-    Return those of other motions that a motion is compared with, in their order.
-
-    Comparing all of many recordings with each other would take the square of their number.  Beyond
-    MAX_OTHERS, those are left whose positions have the most similar mean and spread: those of
-    repetitions are equal, whatever their order.
-    """
-    if len(others) <= MAX_OTHERS:
-        return list(others)
-    own = motions[k].signature
-    apart = np.square([motions[other].signature - own for other in others]).sum(axis=1)
-    nearest = np.argpartition(apart, MAX_OTHERS)[:MAX_OTHERS]
-    return [others[place] for place in np.sort(nearest).tolist()]
 
 
 def _count_at(motion: _Motion, step: float) -> int:
@@ -240,30 +218,31 @@ def _lag(q: np.ndarray, other: np.ndarray) -> int | None:
     :param q: shape (N, nq); ``other`` has this form too, and is not longer.
     :return: None where it is another motion, or no motion.
     """
-    q, other = q - q.mean(axis=0), other - q.mean(axis=0)
-    products = _correlation(q, other)
-    squares, others = (np.concatenate([[0.0], np.cumsum(np.square(each).sum(axis=1))])
-                       for each in (q, other))
-    if not squares[-1] > 0.0:
-        return None
     least = max(int(MIN_OVERLAP * len(other)), 1)
     lags = np.arange(least - len(other), len(q) - least + 1)
-    low, high = np.maximum(lags, 0), np.minimum(len(q), len(other) + lags)
-    both = squares[high] - squares[low] + others[high - lags] - others[low - lags]
-    differs = (both - 2.0 * products[lags + len(other) - 1]) / np.where(both > 0.0, both, 1.0)
-    best = int(np.argmin(np.where(both > SAME * both.max(), differs, 1.0)))
+    both, differs = _difference(q, other, lags)
+    differs[both <= SAME * both.max()] = 1.0
+    best = int(np.argmin(differs))
     return int(lags[best]) if differs[best] < SAME else None
 
 
-def _correlation(q: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _difference(
+        q: np.ndarray, other: np.ndarray, lags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return the sums of products of two motions, one of them delayed.
+    Compare two motions, the other one at several lags.
 
     :param q: shape (N, nq); ``other`` is of shape (M, nq).
-    :return: for delays of -(M - 1) to N - 1 samples, shape (N + M - 1,).
+    :param lags: by how many samples it begins later; some samples overlap.
+    :return: for each lag the squares of both in these samples, and which share of them the squares
+        of the difference are, shapes (lags,).
     """
-    return sum((correlate(one, another, method='fft') for one, another in zip(q.T, other.T)),
-               start=np.zeros(len(q) + len(other) - 1))
+    q, other = q - q.mean(axis=0), other - q.mean(axis=0)
+    products = sum(correlate(one, another, method='fft') for one, another in zip(q.T, other.T))
+    squares, others = (np.concatenate([[0.0], np.cumsum(np.square(each).sum(axis=1))])
+                       for each in (q, other))
+    low, high = np.maximum(lags, 0), np.minimum(len(q), len(other) + lags)
+    both = squares[high] - squares[low] + others[high - lags] - others[low - lags]
+    return both, (both - 2.0 * products[lags + len(other) - 1]) / np.where(both > 0.0, both, 1.0)
 
 
 def period_of(q: np.ndarray) -> float | None:
@@ -276,21 +255,14 @@ def period_of(q: np.ndarray) -> float | None:
         return None
     stride = -(-len(q) // MAX_SAMPLES)
     q = q[::stride]
-    count = len(q)
-    q = q - q.mean(axis=0)
-    products = _correlation(q, q)[count - 1:]
-    squares = np.concatenate([[0.0], np.cumsum(np.square(q).sum(axis=1))])
-    lags = np.arange(count)
-    both = squares[count - lags] + squares[count] - squares[lags]  # of the parts that overlap
-    differs = (both - 2.0 * products) / np.where(both > 0.0, both, 1.0)
-    differs = differs[:int(LONGEST_PERIOD * count)]
+    _, differs = _difference(q, q, np.arange(int(LONGEST_PERIOD * len(q))))
     other = np.flatnonzero(differs > 0.5)  # the motion has gone elsewhere before it returns
     if not len(other):
         return None
     again = np.flatnonzero(differs[other[0]:] < SAME) + other[0]
     if not len(again):
         return None
-    end = again[0] + int(np.argmax(np.diff(again, append=count) > 1)) + 1
+    end = again[0] + int(np.argmax(np.diff(again, append=len(q)) > 1)) + 1
     lag = int(again[0] + np.argmin(differs[again[0]:end]))
     if lag + 1 == len(differs):
         return float(stride * lag)
