@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -111,12 +110,12 @@ class Comparison:
     @property
     def measured_rms(self) -> np.ndarray:
         """Return the RMS of the measured efforts, shape (nv,) [Nm or N]; NaN if there are none."""
-        return self._figures.measured_rms
+        return self._figures[0]
 
     @property
     def difference_rms(self) -> np.ndarray:
         """Return the RMS of the differences, shape (nv,) [Nm or N]; NaN if none is measured."""
-        return self._figures.difference_rms
+        return self._figures[1]
 
     @property
     def difference_range(self) -> np.ndarray:
@@ -125,11 +124,24 @@ class Comparison:
 
         It is 0 where all are on its other side, or none is measured.
         """
-        return self._figures.difference_range
+        return self._figures[2:]
 
     @cached_property
-    def _figures(self) -> _Figures:
-        return _figures(self.runs)
+    def _figures(self) -> np.ndarray:
+        """Return these four, each over the recordings that have the effort of a coordinate."""
+        counts, measured, differing, least, largest = np.zeros((5, self.robot.nv))
+        for run in self.runs:
+            for first in range(0, len(run.recording.times), ROWS):
+                rows = slice(first, first + ROWS)
+                efforts, differences = run.recording.tau[rows], run.difference(rows)
+                counts += np.isfinite(efforts).sum(axis=0)
+                measured += np.nansum(np.square(efforts), axis=0)
+                differing += np.nansum(np.square(differences), axis=0)
+                known = np.where(np.isfinite(differences), differences, 0.0)
+                least = np.minimum(least, known.min(axis=0))
+                largest = np.maximum(largest, known.max(axis=0))
+        counts[counts == 0] = np.nan
+        return np.stack([np.sqrt(measured / counts), np.sqrt(differing / counts), least, largest])
 
     @property
     def samples(self) -> int:
@@ -168,29 +180,3 @@ def _run(recording: PreparedRecording, robot: Robot) -> Run:
     for name, (link, inertial) in recording.payloads.items():
         robot = robot.with_payload(name, link, inertial)
     return Run(recording, robot)
-
-
-class _Figures(NamedTuple):
-    """The figures of a comparison, over those recordings that have the effort of a coordinate."""
-
-    measured_rms: np.ndarray
-    difference_rms: np.ndarray
-    difference_range: np.ndarray
-
-
-def _figures(runs: Sequence[Run]) -> _Figures:
-    nv = runs[0].robot.nv
-    counts, measured, differing = np.zeros((3, nv))
-    extremes = np.zeros((2, nv))
-    for run in runs:
-        for first in range(0, len(run.recording.times), ROWS):
-            rows = slice(first, first + ROWS)
-            efforts, differences = run.recording.tau[rows], run.difference(rows)
-            counts += np.isfinite(efforts).sum(axis=0)
-            measured += np.nansum(np.square(efforts), axis=0)
-            differing += np.nansum(np.square(differences), axis=0)
-            known = np.where(np.isfinite(differences), differences, 0.0)
-            extremes[0] = np.minimum(extremes[0], known.min(axis=0))
-            extremes[1] = np.maximum(extremes[1], known.max(axis=0))
-    counts[counts == 0] = np.nan
-    return _Figures(np.sqrt(measured / counts), np.sqrt(differing / counts), extremes)
