@@ -21,17 +21,16 @@ with what to do instead.  So are doubts, and what was left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 import json
 from math import inf
-import re
 from shlex import quote
 from textwrap import wrap
 
 import numpy as np
 from ros2_rnea.errors import printable
 from ros2_rnea.offline.identification.conclusions import Estimate
-from ros2_rnea.offline.identification.results import Doubt, Identification, JointFriction
+from ros2_rnea.offline.identification.results import Doubt, Identification
 from ros2_rnea.offline.identification.unknowns import GAIN, PAYLOAD
 from ros2_rnea.robots.adjustable_robot import ADJUSTABLE
 import yaml
@@ -59,9 +58,6 @@ FRICTION = frozenset(
 
 WIDTH = 96
 
-PLAIN_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_/-]*')
-"""A name without a character that has a meaning in YAML."""
-
 
 def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()) -> str:
     """
@@ -70,25 +66,63 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
     :param doubts: why the result should not be used as it is.
     :return: YAML, for ``params_file`` and ``ros2 param load``.
     """
+    errors = {(one.quantity, one.owner): inf if one.standard_error is None else one.standard_error
+              for one in identification.parameters}
+    held, others = _held(identification)
+    no_offset = [joint for joint in held if abs(identification.friction[joint].offset)
+                 <= SIGNIFICANT * errors.get(('offset', joint), inf)]
+    gravity = [] if identification.gravity is None or not any(
+        abs(one.value - one.urdf_value) > SIGNIFICANT * errors[one.quantity, one.owner]
+        for one in identification.parameters if one.quantity.startswith('gravity')
+    ) else [*map(_rounded, identification.gravity)]
     armature = {joint: _rounded(value)
                 for joint, value in identification.rotor_inertias.items() if value}
-    gravity = identification.gravity if _gravity_counts(identification) else None
     thresholds, unfit = _thresholds(identification, doubts)
     parameters = {name: value for name, value in {
-        **_friction(identification),
+        **_friction(identification, held, no_offset),
         'armature': armature,
-        'gravity': [] if gravity is None else [*map(_rounded, gravity)],
+        'gravity': gravity,
         'payload_links': [identification.payload[0]] if identification.payload else [],
         'external_effort_threshold': thresholds}.items() if value}
     comments = [
         'The parameters of the node inverse_dynamics that were identified from recordings.',
-        *_use(doubts), *_left_out(identification), *_together(identification, armature),
+        *_use(doubts),
+        *_paragraph(others, 'Friction is left out for {}: the recordings do not determine it, '
+                    'because the joint rests or its effort was not recorded.'),
+        *_paragraph([joint for joint in no_offset if identification.friction[joint].offset],
+                    'friction_offset is 0 for {}: what was identified is not larger than '
+                    f'{SIGNIFICANT:g} standard errors.'),
+        *_paragraph([] if identification.gravity is None or gravity else ['gravity'],
+                    '{} is left out: it does not differ from that of the model by more than '
+                    f'{SIGNIFICANT:g} standard errors.'),
+        *_paragraph([joint for joint in armature
+                     if errors.get(('rotor_inertia', joint), inf) == inf],
+                    'The data does not determine the armature of {} by itself, but only its sum '
+                    'with inertias of links: it holds only together with the identified URDF of '
+                    'the same run.'),
         *([] if doubts else _payload_comment(identification)),
-        *_threshold_comment(thresholds, unfit),
+        *_paragraph(thresholds, 'A proposal: external_effort_threshold is '
+                    f'{CONTACT:g} times the RMS of what the model leaves of the recorded efforts, '
+                    'and the friction that can hold a joint at rest.  Watch ~/external_effort in '
+                    'free motion before contact_reaction becomes hold.'),
+        *_paragraph(thresholds, f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the '
+                    'default, with which the observer follows within 20 ms.  A smaller gain '
+                    'averages more of what the model leaves and of the noise of velocities: the '
+                    'same threshold is on the safe side, a smaller one may do, and a contact is '
+                    'seen later (with 5, after some 0.2 s).'),
+        *_paragraph(unfit, 'No external_effort_threshold is proposed for {}: there is a doubt '
+                    'about the joint, or the threshold would be above '
+                    f'{100.0 * LARGEST_SHARE:.0f} % of its effort limit.'),
         *_gain_comment(identification)]
     text = yaml.safe_dump(
         {'/**': {'ros__parameters': parameters}}, sort_keys=False, allow_unicode=True, width=98)
     return '\n'.join([*(f'# {printable(line)}'.rstrip() for line in comments), '', text])
+
+
+def _paragraph(names: Iterable[str], text: str, *more: str) -> list[str]:
+    """Return a paragraph about names, or nothing where there are none."""
+    told = ', '.join(names)
+    return ['', *wrap(text.format(told, *more), WIDTH)] if told else []
 
 
 def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
@@ -102,51 +136,31 @@ def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
         yield from wrap(doubt.sentence, WIDTH, initial_indent='- ', subsequent_indent='  ')
 
 
-def _friction(identification: Identification) -> dict[str, dict[str, float]]:
+def _held(identification: Identification) -> tuple[list[str], list[str]]:
+    """Return the joints of whose friction the data determines a number or a sum, and others."""
+    sums = {name for each in identification.base_parameters for name in each.terms}
+    determined = {one.owner for one in identification.parameters if one.quantity in FRICTION
+                  and (one.standard_error is not None or one.name in sums)}
+    joints = identification.friction
+    return ([joint for joint in joints if joint in determined],
+            [joint for joint in joints if joint not in determined])
+
+
+def _friction(identification: Identification, joints: Iterable[str],
+              no_offset: Sequence[str]) -> dict[str, dict[str, float]]:
     """
-    Return the friction by parameter and joint, of joints whose friction the recordings hold.
+    Return the friction by parameter and joint.
 
     All numbers of such a joint are given, since zeros replace those of a URDF or of an earlier
     identification.
     """
     numbers: dict[str, dict[str, float]] = {}
-    for joint, friction in identification.friction.items():
-        if not _is_held(identification, joint):
-            continue
-        has_one_coordinate = joint in identification.joints
-        for name, value in friction.numbers().items():
-            if ADJUSTABLE[name].of_one_coordinate and not has_one_coordinate:
-                continue
-            if name == 'friction_offset' and not _offset_counts(identification, joint, friction):
-                value = 0.0
-            numbers.setdefault(name, {})[joint] = _rounded(value)
+    for joint in joints:
+        for name, value in identification.friction[joint].numbers().items():
+            if joint in identification.joints or not ADJUSTABLE[name].of_one_coordinate:
+                numbers.setdefault(name, {})[joint] = (
+                    0.0 if name == 'friction_offset' and joint in no_offset else _rounded(value))
     return numbers
-
-
-def _is_held(identification: Identification, joint: str) -> bool:
-    """Return whether the data determines a number of a joint's friction, or a sum with one."""
-    sums = {name for each in identification.base_parameters for name in each.terms}
-    return any(one.standard_error is not None or one.name in sums
-               for one in identification.parameters
-               if one.owner == joint and one.quantity in FRICTION)
-
-
-def _offset_counts(identification: Identification, joint: str, friction: JointFriction) -> bool:
-    return abs(friction.offset) > SIGNIFICANT * _error(identification, 'offset', joint)
-
-
-def _gravity_counts(identification: Identification) -> bool:
-    """Return whether the direction of gravity differs from that of the model before."""
-    return any(
-        abs(one.value - one.urdf_value) > SIGNIFICANT * _error(identification, one.quantity, '')
-        for one in identification.parameters if one.quantity.startswith('gravity'))
-
-
-def _error(identification: Identification, quantity: str, owner: str) -> float:
-    """Return the standard error of a number; infinite where the data does not determine it."""
-    return next((one.standard_error for one in identification.parameters
-                 if (one.quantity, one.owner) == (quantity, owner)
-                 and one.standard_error is not None), inf)
 
 
 def _thresholds(
@@ -179,43 +193,6 @@ def _thresholds(
     return numbers, unfit
 
 
-def _left_out(identification: Identification) -> Iterable[str]:
-    """Yield what was not determined, or may as well be zero or that of the URDF."""
-    held = {joint: friction for joint, friction in identification.friction.items()
-            if _is_held(identification, joint)}
-    others = [joint for joint in identification.friction if joint not in held]
-    if others:
-        yield from _paragraph(
-            f'Friction is left out for {", ".join(others)}: the recordings do not determine it, '
-            'because the joint rests or its effort was not recorded.')
-    offsets = [joint for joint, friction in held.items()
-               if friction.offset and not _offset_counts(identification, joint, friction)]
-    if offsets:
-        yield from _paragraph(
-            f'friction_offset is 0 for {", ".join(offsets)}: what was identified is not larger '
-            f'than {SIGNIFICANT:g} standard errors.')
-    if identification.gravity is not None and not _gravity_counts(identification):
-        yield from _paragraph(
-            'gravity is left out: it does not differ from that of the model by more than '
-            f'{SIGNIFICANT:g} standard errors.')
-
-
-def _together(
-        identification: Identification, armature: Mapping[str, float]) -> Iterable[str]:
-    """Yield which numbers of this file are true only together with the identified URDF."""
-    joints = [joint for joint in armature
-              if _error(identification, 'rotor_inertia', joint) == inf]
-    if joints:
-        yield from _paragraph(
-            f'The data does not determine the armature of {", ".join(joints)} by itself, but only '
-            'its sum with inertias of links: it holds only together with the identified URDF of '
-            'the same run.')
-
-
-def _paragraph(text: str) -> list[str]:
-    return ['', *wrap(text, WIDTH)]
-
-
 def _payload_comment(identification: Identification) -> Iterable[str]:
     if identification.payload is None:
         return
@@ -224,8 +201,7 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     moments = ', '.join(
         f'{name}: {_rounded(value)}' for name, value in zip(names, inertial.inertia))
-    is_plain = PLAIN_NAME.fullmatch(link) and yaml.safe_load(link) == link  # which 'no' is not
-    name = link if is_plain else printable(json.dumps(link, ensure_ascii=False))
+    name = printable(json.dumps(link, ensure_ascii=False))  # any JSON is YAML
     request = (f'{{name: identified, link: {name}, inertia: {{m: {_rounded(inertial.mass)}, '
                f'com: {{x: {x}, y: {y}, z: {z}}}, {moments}}}}}')
     yield ''
@@ -233,47 +209,24 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     yield ('  ros2 service call /inverse_dynamics/set_payload ros2_rnea_interfaces/srv/SetPayload '
            '\\')
     yield f'    {quote(request)}'
-    open_numbers = [one.quantity for one in identification.parameters
-                    if one.owner == PAYLOAD and one.standard_error is None]
-    if open_numbers:
-        yield from _paragraph(
-            f'Of the payload, {", ".join(open_numbers)} (about the origin of link {link!r}) '
-            'are not identifiable one by one from these recordings: what the request has for '
-            'them agrees with the efforts, and is no measurement.')
-
-
-def _threshold_comment(thresholds: Mapping[str, float], unfit: Sequence[str]) -> Iterable[str]:
-    if thresholds:
-        yield from _paragraph(
-            f'A proposal: external_effort_threshold is {CONTACT:g} times the RMS of what the '
-            'model leaves of the recorded efforts, and the friction that can hold a joint at '
-            'rest.  Watch ~/external_effort in free motion before contact_reaction becomes hold.')
-        yield from _paragraph(
-            f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the default, with which the '
-            'observer follows within 20 ms.  A smaller gain averages more of what the model '
-            'leaves and of the noise of velocities: the same threshold is on the safe side, a '
-            'smaller one may do, and a contact is seen later (with 5, after some 0.2 s).')
-    if unfit:
-        yield from _paragraph(
-            f'No external_effort_threshold is proposed for {", ".join(unfit)}: there is a doubt '
-            f'about the joint, or the threshold would be above {100.0 * LARGEST_SHARE:.0f} % of '
-            'its effort limit.')
+    yield from _paragraph(
+        [one.quantity for one in identification.parameters
+         if one.owner == PAYLOAD and one.standard_error is None],
+        'Of the payload, {} (about the origin of link {!r}) are not identifiable one by one from '
+        'these recordings: what the request has for them agrees with the efforts, and is no '
+        'measurement.', link)
 
 
 def _gain_comment(identification: Identification) -> Iterable[str]:
     gains = [one for one in identification.parameters if one.quantity == GAIN]
-    determined = [one for one in gains if one.standard_error is not None]
-    if determined:
-        yield from _paragraph(
-            'True effort for each unit of measured effort, with its standard error.  The driver '
-            'has to multiply by it:')
-        for one in determined:
-            yield f'  {one.owner}: {Estimate(one.name, one.value, one.standard_error or 0.0)}'
-    others = [one.owner for one in gains if one.standard_error is None]
-    if others:
-        yield from _paragraph(
-            f'The data does not determine the gain of {", ".join(others)}: record poses in which '
-            'the known payload loads them.')
+    told = {one.owner: f'  {one.owner}: {Estimate(one.name, one.value, one.standard_error)}'
+            for one in gains if one.standard_error is not None}
+    yield from _paragraph(told, 'True effort for each unit of measured effort, with its standard '
+                          'error.  The driver has to multiply by it:')
+    yield from told.values()
+    yield from _paragraph([one.owner for one in gains if one.owner not in told],
+                          'The data does not determine the gain of {}: record poses in which the '
+                          'known payload loads them.')
 
 
 def _rounded(number: float, digits: int = DIGITS) -> float:
