@@ -422,13 +422,8 @@ def unit_of(tree: Tree, joint: str, turning: str, sliding: str) -> str:
 
 def _with_plain_friction(robot: Robot, joints: Sequence[str]) -> Robot:
     """Return the robot with viscous and Coulomb friction only, in these joints."""
-    bodies = list(robot.tree.bodies)
     refined: dict[str, Any] = {number.name: 0.0 for number in FRICTION_LAW}
-    for name in joints:
-        index = robot.tree.joints[name]
-        if any(getattr(bodies[index], number) for number in refined):
-            bodies[index] = replace(bodies[index], **refined)
-    if bodies == list(robot.tree.bodies):
-        return robot
-    return Robot(
-        replace(robot.tree, bodies=tuple(bodies)), gravity=robot.free_fall, engine=robot.engine)
+    bodies = tuple(replace(body, **refined) if body.joint in joints else body
+                   for body in robot.tree.bodies)
+    return robot if bodies == robot.tree.bodies else Robot(
+        replace(robot.tree, bodies=bodies), gravity=robot.free_fall, engine=robot.engine)
