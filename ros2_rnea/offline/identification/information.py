@@ -43,7 +43,7 @@ from dataclasses import dataclass
 import functools
 import pickle
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from ros2_rnea.errors import ArgumentError
@@ -178,14 +178,15 @@ def residuals(
     block = -(-int(rows.max()) // MAX_BLOCKS)
     squares, pieces = np.zeros(len(rows)), list[list[np.ndarray]]()
     scores = [np.zeros((time_blocks, len(columns) + 2)) for columns in design.of_coordinate]
-    arguments = solution, block, time_blocks
-    for of_chunk in _mapped(chunk_residuals, design, arguments, parts, executor):
-        squares += of_chunk.squares
-        if of_chunk.begins:
+    of_chunks = _mapped(
+        chunk_residuals, design, (solution, block, time_blocks), parts, executor)
+    for begins, sums, added, of_chunk in of_chunks:
+        squares += added
+        if begins:
             pieces.append([])
-        pieces[-1].append(of_chunk.sums)
-        for own, added in zip(scores, of_chunk.scores):
-            own += added
+        pieces[-1].append(sums)
+        for own, more in zip(scores, of_chunk):
+            own += more
     series = [np.concatenate(sums) for sums in pieces]
     times = []
     for coordinate, count in enumerate(rows):
@@ -245,31 +246,17 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class ChunkResiduals(NamedTuple):
-    """
-    The residuals of one chunk.
-
-    :ivar begins: whether the chunk begins a piece.
-    :ivar sums: over consecutive rows, shape (blocks, nv).
-    :ivar squares: their sum, shape (nv,).
-    :ivar scores: as those of :class:`Residuals`.
-    """
-
-    begins: bool
-    sums: np.ndarray
-    squares: np.ndarray
-    scores: tuple[np.ndarray, ...]
-
-
 def chunk_residuals(
         design: Design, chunk: Chunk, solution: Sequence[np.ndarray], block: int,
-        time_blocks: int) -> ChunkResiduals:
+        time_blocks: int) -> tuple[bool, np.ndarray, np.ndarray, list[np.ndarray]]:
     """
     Return what the residuals of one chunk say.
 
     :param solution: that of :func:`residuals`.
     :param block: how many consecutive rows are added up.
     :param time_blocks: how many blocks of time there are.
+    :return: whether the chunk begins a piece, sums over consecutive rows, shape (blocks, nv), the
+        sum of squares, shape (nv,), and scores as those of :class:`Residuals`.
     """
     left = np.empty(chunk.qd.shape)
     weights = [one @ own for one, own in zip(design.expansions, solution)]
@@ -283,10 +270,9 @@ def chunk_residuals(
                 left[part, coordinate] = own @ weights[coordinate]
                 np.add.at(scores[coordinate], blocks[firsts], np.add.reduceat(
                     own * left[part, coordinate, None], firsts))
-    return ChunkResiduals(
-        chunk.begins, np.add.reduceat(left, np.arange(0, len(left), block)),
-        np.square(left).sum(axis=0),
-        tuple(own @ one for own, one in zip(scores, design.expansions)))
+    return (chunk.begins, np.add.reduceat(left, np.arange(0, len(left), block)),
+            np.square(left).sum(axis=0),
+            [own @ one for own, one in zip(scores, design.expansions)])
 
 
 def check_finite(recordings: Sequence[PreparedRecording], design: Design) -> None:
