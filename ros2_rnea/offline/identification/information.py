@@ -14,23 +14,12 @@
 """
 Recordings reduced to what a fit needs of them, in chunks.
 
-Apart from the recordings themselves, memory does not grow with their length.
-
 Of the rows of a coordinate, with columns X, the effort b of the model before and the measured
 effort y, nothing but the sums of products (X, b, y)ᵀ(X, b, y) enters a least-squares fit, whatever
 weight the coordinate gets afterwards.  Sums add up, over chunks, recordings, processes and
-machines.
-
-Of the columns of a coordinate, many are sums of others in any motion, such as those of the
-inertial parameters that only act together.  Products are computed of independent columns only, and
-then expanded to all: that is half of the work for an arm of seven joints, and the dependencies
-hold exactly.
-
-Products square the condition number, where a QR factorization would not.  That costs nothing
-here: columns are scaled before anything is factored, and the noise of a real drive makes a
-direction worthless long before its singular value is 1e-7 of the largest, which is what sums of
-products can resolve.  They are computed by one symmetric rank-k update of BLAS for each block of
-rows and coordinate, at twice the speed of a QR update, and need no order.
+machines, and do not grow with the recordings.  Products are computed of independent columns only,
+and then expanded to all: the dependencies hold exactly.  ``docs/identification.rst`` says why
+products do for all this, although they square the condition number.
 """
 
 from __future__ import annotations

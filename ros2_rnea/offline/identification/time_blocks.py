@@ -15,22 +15,12 @@
 Blocks of time: parts of the recordings whose model errors count as independent of each other.
 
 What a model lacks, such as friction that depends on the load, leaves errors that depend on the
-motion.  A fit makes its residuals orthogonal to its columns, so the residuals alone do not show by
-how much such errors change the result.  Parts of the motion do: fitted to each of them, parameters
-differ by more than noise explains.  Standard errors from blocks (cluster-robust, or "sandwich")
-cover this, whatever the correlation within a block is.
+motion.  Standard errors from blocks (cluster-robust, or "sandwich") cover them, whatever the
+correlation within a block is; ``docs/identification.rst`` says why, and names the sources.
 
-Where a motion is repeated, as a periodic excitation is, its model errors are repeated too and do
-not average out.  A block then is a phase of the period, not a part of the recording.  This also
-holds where several recordings are of one motion: a phase is then one block in all of them.
-
-What is the same throughout a recording, such as friction at one temperature, is only seen in
-several recordings: each is then a block of its own, in a second estimate.
-
-H. White, "A Heteroskedasticity-Consistent Covariance Matrix Estimator and a Direct Test for
-Heteroskedasticity", Econometrica 48(4), 1980; K.-Y. Liang and S. L. Zeger, "Longitudinal Data
-Analysis Using Generalized Linear Models", Biometrika 73(1), 1986; A. C. Cameron and D. L. Miller,
-"A Practitioner's Guide to Cluster-Robust Inference", Journal of Human Resources 50(2), 2015.
+Where a motion is repeated, its model errors are repeated too.  A block then is a phase of the
+period, also where several recordings are of one motion.  What is the same throughout a recording
+is only seen in several: each is then a block of its own, in a second estimate.
 """
 
 from __future__ import annotations
