@@ -49,11 +49,9 @@ class Unknowns:
     """
     What is unknown of a robot: names of joints or links, or ``'all'``.
 
-    :ivar friction: joints whose viscous and Coulomb friction is unknown.
-    :ivar offset: whether their friction also has an offset.
-    :ivar by_direction: whether their friction differs by direction.  Viscous friction then has two
-        numbers.  Coulomb friction has them anyway if there is an offset, which is half of the
-        difference.
+    :ivar friction: joints whose viscous and Coulomb friction and offset is unknown.
+    :ivar by_direction: whether their viscous friction differs by direction.  Coulomb friction
+        does anyway: the offset is half of the difference.
     :ivar stribeck: whether breakaway friction may be added where the data shows it.
     :ivar rotor_inertia: joints whose armature is unknown.
     :ivar links: links whose body's inertial parameters are unknown; fixed joints make one body of
@@ -65,7 +63,6 @@ class Unknowns:
     """
 
     friction: Names = 'all'
-    offset: bool = True
     by_direction: bool = False
     stribeck: bool = False
     rotor_inertia: Names = ()
@@ -397,7 +394,7 @@ def _friction(
         else:
             result.append(Unknown('viscous', name, viscous, body.damping, index))
         result.append(Unknown('coulomb', name, effort, body.friction, index))
-        if unknowns.offset and single:
+        if single:
             result.append(Unknown('offset', name, effort, 0.0, index))
         if unknowns.stribeck and single:
             result += [Unknown('stribeck', name, effort, 0.0, index, knee)

@@ -377,7 +377,7 @@ def test_friction_of_every_kind_is_in_the_identified_robot():
     Unknowns(rotor_inertia='all'),
     Unknowns(links=(), gravity=True, by_direction=True),
     Unknowns(links=('some',), stribeck=True),
-    Unknowns(links=('some',), payload='last', offset=False, stribeck=True),
+    Unknowns(links=('some',), payload='last', stribeck=True),
 ], ids=['all', 'gravity', 'links', 'payload'])
 @pytest.mark.parametrize('seed', range(3))
 def test_independent_columns_give_all_of_them(seed, unknowns):
