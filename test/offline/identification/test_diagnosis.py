@@ -57,9 +57,20 @@ def robot(request):
     return request.getfixturevalue(request.param)
 
 
-def diagnosed(model, truth, seed, **how):
+def diagnosed(model, truth, seed, duration=20.0, still=(), mistake=None, **how):
+    """Return the diagnosis of a recording of the true arm, in which a mistake was made."""
     rng = np.random.default_rng(seed)
-    return diagnose(compare([recorded(truth, swings(truth, rng), rng, **how)], model))
+    recording = recorded(truth, swings(truth, rng, duration, still=still), rng, **how)
+    if mistake is not None:
+        mistake(recording)
+    return diagnose(compare([recording], model))
+
+
+def without_efforts(columns):
+    def mistake(recording):
+        recording.tau[:, columns] = np.nan
+
+    return mistake
 
 
 def only(diagnosis, kind):
@@ -245,11 +256,8 @@ def test_several_causes_at_once(ur5, seed):
 
 
 def test_of_a_joint_that_stands_still_no_friction_is_told(ur5):
-    rng = np.random.default_rng(4)
     still = ur5.joint_names[3]
-    motion = swings(ur5, rng, still=[still])
-    recording = recorded(ur5, motion, rng, alter=lambda tau, qd: tau + 2.0 * qd)
-    diagnosis = diagnose(compare([recording], ur5))
+    diagnosis = diagnosed(ur5, ur5, 4, still=[still], alter=lambda tau, qd: tau + 2.0 * qd)
     assert f'joint {still!r}' not in [each.subject for each in diagnosis.conclusions]
     assert any(f'Joint {still!r} moves too little' in each for each in diagnosis.open_questions)
 
@@ -259,29 +267,22 @@ def test_one_pose_tells_nothing(ur5, wrong):
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD) if wrong == 'load' else ur5
     alter = {'gain': lambda tau, qd: 0.5 * tau, 'offset': lambda tau, qd: tau + 3.0,
              'load': None}[wrong]
-    rng = np.random.default_rng(5)
-    motion = swings(ur5, rng, still=ur5.joint_names)
-    diagnosis = diagnose(compare([recorded(truth, motion, rng, alter=alter)], ur5))
+    diagnosis = diagnosed(ur5, truth, 5, still=ur5.joint_names, alter=alter)
     assert diagnosis.conclusions == ()
     assert any('masses or gravity' in each for each in diagnosis.open_questions)
 
 
 def test_links_that_move_as_one_are_not_told_apart(ur5):
-    rng = np.random.default_rng(6)
-    motion = swings(ur5, rng, still=ur5.joint_names[-1:])
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
-    recording = recorded(truth, motion, rng)
-    recording.tau[:, -1] = np.nan  # it would tell that it bears the load
-    diagnosis = diagnose(compare([recording], ur5))
+    diagnosis = diagnosed(  # the effort of the last joint would tell that it bears the load
+        ur5, truth, 6, still=ur5.joint_names[-1:], mistake=without_efforts(-1))
     assert diagnosis.conclusions == ()
     question = next(each for each in diagnosis.open_questions if 'which' in each)
     assert "'wrist_2_link'" in question and "'wrist_3_link'" in question
 
 
 def test_a_few_samples_tell_nothing(arm):
-    rng = np.random.default_rng(7)
-    recording = recorded(arm, swings(arm, rng, duration=0.4), rng, alter=lambda tau, qd: -tau)
-    diagnosis = diagnose(compare([recording], arm))
+    diagnosis = diagnosed(arm, arm, 7, duration=0.4, alter=lambda tau, qd: -tau)
     assert diagnosis.conclusions == ()
     assert 'too few samples' in diagnosis.open_questions[0]
 
@@ -312,24 +313,19 @@ def test_errors_allow_for_what_no_cause_explains(ur5, seed):
 
 
 def test_no_mass_is_stated_without_a_joint_of_long_lever(ur5):
-    rng = np.random.default_rng(11)
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
-    recording = recorded(truth, swings(truth, rng), rng)
-    recording.tau[:, :3] = np.nan
-    diagnosis = diagnose(compare([recording], ur5))
-    found = only(diagnosis, Kind.MASS_DISTRIBUTION)
+    found = only(diagnosed(ur5, truth, 11, mistake=without_efforts(slice(3))),
+                 Kind.MASS_DISTRIBUTION)
     assert found.subject == "link 'wrist_3_link'"
     assert f'not stated, since joint {ur5.joint_names[1]!r}' in found.sentence
     assert_close(quantities(found)['moment z'], PAYLOAD.mass * PAYLOAD.origin.xyz[2])
 
 
 def test_a_moment_that_is_not_excited_has_no_number(ur5):
-    rng = np.random.default_rng(1)
     truth = ur5.with_payload('tool', 'wrist_2_link', PAYLOAD)
-    motion = swings(truth, rng, still=ur5.joint_names[:4])
+    diagnosis = diagnosed(ur5, truth, 1, still=ur5.joint_names[:4], noise=0.05)
     found = next(
-        each for each in diagnose(compare([recorded(truth, motion, rng, noise=0.05)], ur5)
-                                  ).conclusions if each.kind is Kind.MASS_DISTRIBUTION)
+        each for each in diagnosis.conclusions if each.kind is Kind.MASS_DISTRIBUTION)
     assert 'along z is not identifiable from these recordings' in found.sentence
     assert 'z -' not in found.sentence and '± 1' not in found.sentence
     moments = quantities(found)
@@ -339,12 +335,12 @@ def test_a_moment_that_is_not_excited_has_no_number(ur5):
 
 @for_seeds(3)
 def test_a_push_is_told_with_its_joints_and_time(ur5, seed):
-    rng = np.random.default_rng(seed)
+    def push(recording):
+        during = (recording.times > 20.0) & (recording.times < 21.0)
+        recording.tau[during, :3] += [10.0, 15.0, 8.0]
+
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)  # a wrong model is no push
-    recording = recorded(truth, swings(truth, rng, duration=40.0), rng)
-    during = (recording.times > 20.0) & (recording.times < 21.0)
-    recording.tau[during, :3] += [10.0, 15.0, 8.0]
-    diagnosis = diagnose(compare([recording], ur5))
+    diagnosis = diagnosed(ur5, truth, seed, duration=40.0, mistake=push)
     assert diagnosis.bursts, diagnosis.open_questions
     begin = min(each.begin for each in diagnosis.bursts)
     end = max(each.end for each in diagnosis.bursts)
@@ -471,21 +467,17 @@ def test_no_sign_is_judged_where_the_model_s_effort_is_small(ur5):
 
 def test_little_friction_with_the_wrong_sign_is_no_turned_sign(ur5):
     """A sensor behind the gear sees no friction, and its hysteresis has either sign."""
-    rng = np.random.default_rng(22)
     rubbing = with_joint_numbers(ur5, friction=10.0)
-    one = recorded(ur5, swings(ur5, rng), rng, alter=lambda tau, qd: tau - 0.3 * np.sign(qd))
-    found = diagnose(compare([one], rubbing)).wrong_efforts
+    found = diagnosed(
+        rubbing, ur5, 22, alter=lambda tau, qd: tau - 0.3 * np.sign(qd)).wrong_efforts
     assert not [each for each in found if each.kind is Kind.FRICTION and each.is_about(
         ur5.joint_names[1])]
 
 
 @pytest.mark.parametrize('friction', [0.0, 3.0])
 def test_efforts_without_gravity_are_no_other_gravity(ur5, friction):
-    rng = np.random.default_rng(23)
-    one = swings(ur5, rng)
-    still = recorded(ur5, one, rng, alter=lambda tau, qd: (
-        tau - ur5.gravity(one[1]) + friction * np.sign(qd)))
-    diagnosis = diagnose(compare([still], ur5))
+    diagnosis = diagnosed(ur5, ur5.with_gravity((0.0, 0.0, 0.0)), 23, alter=lambda tau, qd: (
+        tau + friction * np.sign(qd)))
     found = [each for each in diagnosis.conclusions if each.kind is not Kind.FRICTION]
     assert [each.kind for each in found] == [Kind.LACKS]
     assert_close(quantities(found[0])['share'], 100.0)
@@ -505,10 +497,8 @@ def test_an_effort_unrelated_to_the_model_is_no_gain(ur5):
 @for_seeds(2)
 def test_two_turned_signs_and_loads_are_found_in_few_samples(ur5, seed):
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)
-    rng = np.random.default_rng(seed)
-    recording = recorded(truth, swings(truth, rng, duration=12.0), rng,
-                         alter=factors(ur5, j1=-1.0, j3=-1.0))
-    found = diagnose(compare([recording], ur5)).conclusions
+    found = diagnosed(ur5, truth, seed, duration=12.0,
+                      alter=factors(ur5, j1=-1.0, j3=-1.0)).conclusions
     assert sorted(each.subject for each in found if each.kind is Kind.SIGN) == sorted(
         f'joint {ur5.joint_names[k]!r}' for k in (1, 3))
     assert not [each for each in found if each.kind is Kind.GAIN]
@@ -516,10 +506,7 @@ def test_two_turned_signs_and_loads_are_found_in_few_samples(ur5, seed):
 
 def test_joints_without_an_effort_are_named():
     model = Robot.from_urdf(ARM_WITH_GRIPPER)
-    rng = np.random.default_rng(8)
-    recording = recorded(model, swings(model, rng), rng)
-    recording.tau[:, 2] = np.nan
-    diagnosis = diagnose(compare([recording], model))
+    diagnosis = diagnosed(model, model, 8, mistake=without_efforts(2))
     assert diagnosis.conclusions == ()
     assert "The effort of joint 'grip' was not recorded." in diagnosis.open_questions
     assert np.isnan(diagnosis.noise[2]) and np.isfinite(diagnosis.noise[:2]).all()
@@ -532,8 +519,6 @@ def test_a_column_of_rounding_explains_nothing():
 
 
 def test_efforts_that_are_always_zero_are_named(arm):
-    rng = np.random.default_rng(9)
-    recording = recorded(arm, swings(arm, rng), rng)
-    recording.tau[:, 1] = 0.0
-    questions = diagnose(compare([recording], arm)).open_questions
+    questions = diagnosed(arm, arm, 9, alter=lambda tau, qd: tau * [1.0, 0.0], noise=[
+        0.1, 0.0]).open_questions
     assert "The recorded effort of joint 'elbow' is always zero." in questions

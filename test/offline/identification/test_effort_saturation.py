@@ -74,6 +74,13 @@ def efforts_of(robot, motion, friction=(1.5, 0.8), noise=0.05):
     return tau + noise * np.random.default_rng(2).standard_normal(tau.shape)
 
 
+def cut_off(efforts, share):
+    """Cut the second joint's efforts off at a share of the largest one, and return this bound."""
+    bound = round(share * float(np.abs(efforts[:, 1]).max()), 3)
+    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    return bound
+
+
 def prepared(model, motion, efforts, **settings):
     return prepare(
         Recording('swing', TIMES, model.joint_names, motion[0], efforts, motion[1]), model,
@@ -84,8 +91,7 @@ def prepared(model, motion, efforts, **settings):
 def test_saturated_efforts_are_found_with_bounds_and_share(model, truth, kept):
     motion = swing()
     efforts = efforts_of(truth, motion)
-    bound = round(kept * float(np.abs(efforts[:, 1]).max()), 3)
-    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    bound = cut_off(efforts, kept)
     result = prepared(model, motion, efforts)
     assert set(result.prepared.saturations) == {'elbow'}
     found = result.prepared.saturations['elbow']
@@ -107,8 +113,7 @@ def test_one_bound_alone_is_found(model, truth):
 def test_a_few_samples_beyond_a_bound_do_not_hide_it(model, truth):
     motion = swing()
     efforts = efforts_of(truth, motion)
-    bound = round(0.5 * float(np.abs(efforts[:, 1]).max()), 3)
-    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    bound = cut_off(efforts, 0.5)
     alone = prepared(model, motion, efforts).prepared.saturations['elbow']
     efforts[[700, 1500, 1501], 1] = -bound - 0.5, bound + 0.5, bound + 0.7
     with_spikes = prepared(model, motion, efforts).prepared.saturations['elbow']
@@ -130,8 +135,7 @@ def test_a_joint_that_mostly_rests_is_judged_by_its_motion(model, truth):
     long = [np.pad(each, ((0, rest), (0, 0)), mode='edge' if each is motion[0] else 'constant')
             for each in motion]
     efforts = efforts_of(truth, long)
-    bound = 0.8 * float(np.abs(efforts[:, 1]).max())
-    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    bound = cut_off(efforts, 0.8)
     assert (np.abs(efforts[:, 1]) == bound).mean() < 0.01
     times = 0.01 * np.arange(len(efforts))
     found = prepare(
@@ -143,9 +147,8 @@ def test_a_joint_that_mostly_rests_is_judged_by_its_motion(model, truth):
 def test_a_diagnosis_concludes_nothing_else_from_a_saturated_effort(model, truth):
     motion = swing()
     efforts = efforts_of(truth, motion)
-    bound = round(0.4 * float(np.abs(efforts[:, 1]).max()), 3)
     whole = prepared(model, motion, efforts).prepared
-    efforts[:, 1] = np.clip(efforts[:, 1], -bound, bound)
+    bound = cut_off(efforts, 0.4)
     found = diagnose(compare([prepared(model, motion, efforts).prepared], model))
     first = found.conclusions[0]
     assert (first.kind, first.subject) == (Kind.SATURATED, "joint 'elbow'")

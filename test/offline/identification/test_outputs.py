@@ -38,9 +38,17 @@ import yaml
 # ---- the node's YAML ----------------------------------------------------------------------------
 
 
+def parameters_in(text):
+    return yaml.safe_load(text)['/**']['ros__parameters']
+
+
+def words_of(text):
+    """Return the comments in one line."""
+    return ' '.join(text.replace('#', '').split())
+
+
 def test_the_yaml_has_what_was_identified_and_no_more():
-    values = yaml.safe_load(node_parameters(identified()))
-    assert values == {'/**': {'ros__parameters': EXPECTED}}
+    assert yaml.safe_load(node_parameters(identified())) == {'/**': {'ros__parameters': EXPECTED}}
     nothing = identified(
         friction={}, gravity=None, payload=None, rotor_inertias={}, gains={},
         identified_rms=np.full(2, np.nan), noise_rms=np.full(2, np.nan))
@@ -54,17 +62,15 @@ def test_the_node_has_all_these_parameters():
 
 
 def test_friction_that_is_zero_replaces_that_of_the_file():
-    values = yaml.safe_load(node_parameters(identified(friction={'elbow': JointFriction()})))
-    found = values['/**']['ros__parameters']
+    found = parameters_in(node_parameters(identified(friction={'elbow': JointFriction()})))
     assert found['damping'] == found['friction'] == {'elbow': 0.0}
     # so do the zeros of what an earlier identification may have set
     assert all(found[name] == {'elbow': 0.0} for name in JointFriction().numbers())
 
 
 def test_a_joint_of_several_coordinates_has_only_possible_friction():
-    values = yaml.safe_load(node_parameters(identified(
+    found = parameters_in(node_parameters(identified(
         joints=('elbow/x', 'elbow/y'), friction={'elbow': JointFriction(viscous=0.25)})))
-    found = values['/**']['ros__parameters']
     assert (found['damping'], found['friction']) == ({'elbow': 0.25}, {'elbow': 0.0})
     assert not found.keys() & (JointFriction().numbers().keys() - {'damping', 'friction'})
 
@@ -79,17 +85,16 @@ def named(name, terms):
     ((named('hx + Coulomb', {'hx of fore': 1.0, 'Coulomb friction of shoulder': 0.5}),), True)])
 def test_friction_is_written_only_where_data_holds_some(sums, is_written):
     text = node_parameters(replace(with_errors(coulomb=None, offset=None), base_parameters=sums))
-    found = yaml.safe_load(text)['/**']['ros__parameters']
+    found = parameters_in(text)
     for name in JointFriction().numbers():
         assert ('shoulder' in found[name]) == is_written and 'elbow' in found[name]
     said = 'Friction is left out for shoulder: the recordings do not determine it'
-    assert (said in ' '.join(text.replace('#', '').split())) != is_written
+    assert (said in words_of(text)) != is_written
 
 
 def test_a_stribeck_velocity_without_breakaway_friction_is_zero():
     friction = {'elbow': JointFriction(coulomb=1.0, stribeck=0.0, stribeck_velocity=0.1)}
-    values = yaml.safe_load(node_parameters(identified(friction=friction)))
-    found = values['/**']['ros__parameters']
+    found = parameters_in(node_parameters(identified(friction=friction)))
     assert found['stribeck_velocity'] == found['breakaway_friction'] == {'elbow': 0.0}
 
 
@@ -101,8 +106,8 @@ def test_a_contact_exceeds_residual_and_friction_at_rest():
     robot.set_joint_parameters('breakaway_friction', {'shoulder': 0.44})
 
     def thresholds(**other):
-        values = yaml.safe_load(node_parameters(identified(robot=robot, **other)))
-        return values['/**']['ros__parameters'].get('external_effort_threshold', {})
+        found = parameters_in(node_parameters(identified(robot=robot, **other)))
+        return found.get('external_effort_threshold', {})
 
     assert thresholds() == {'shoulder': 3.2}
     # without held-back data, what the fit leaves counts
@@ -113,9 +118,9 @@ def test_a_contact_exceeds_residual_and_friction_at_rest():
 
 
 def test_the_thresholds_are_those_of_the_node_s_gain():
-    text = ' '.join(node_parameters(identified()).replace('#', '').split())
-    described = yaml.safe_load((ROOT / 'config' / 'inverse_dynamics.yaml').read_text('utf-8'))
-    gain = described['/**']['ros__parameters']['external_effort_gain']
+    text = words_of(node_parameters(identified()))
+    described = parameters_in((ROOT / 'config' / 'inverse_dynamics.yaml').read_text('utf-8'))
+    gain = described['external_effort_gain']
     assert f'It is for external_effort_gain {gain:g}, the default' in text
     assert 'external_effort_gain' not in node_parameters(
         identified(identified_rms=np.full(2, np.nan), noise_rms=np.full(2, np.nan)))
@@ -127,8 +132,7 @@ def test_no_threshold_is_proposed_that_is_large_or_doubtful():
         'type="continuous"><limit effort="4" velocity="1"/><parent link="base"/>'))
     for text in (node_parameters(identified(robot=limited)),
                  node_parameters(identified(), [Doubt('It is worse.', ('shoulder',))])):
-        values = yaml.safe_load(text)['/**']['ros__parameters']
-        assert 'external_effort_threshold' not in values
+        assert 'external_effort_threshold' not in parameters_in(text)
         assert 'No external_effort_threshold is proposed for shoulder' in text
     assert 'proposed for' not in node_parameters(identified())
 
@@ -150,13 +154,13 @@ def with_errors(**errors):
 @pytest.mark.parametrize('error', [0.05, None])
 def test_an_offset_that_noise_may_make_is_zero(error):
     text = node_parameters(with_errors(offset=error))
-    assert yaml.safe_load(text)['/**']['ros__parameters']['friction_offset']['shoulder'] == 0.0
-    assert 'friction_offset is 0 for shoulder' in ' '.join(text.split())
+    assert parameters_in(text)['friction_offset']['shoulder'] == 0.0
+    assert 'friction_offset is 0 for shoulder' in words_of(text)
 
 
 def test_gravity_that_noise_may_have_turned_is_left_out():
     text = node_parameters(with_errors(gravity_y=0.5))
-    assert 'gravity' not in yaml.safe_load(text)['/**']['ros__parameters']
+    assert 'gravity' not in parameters_in(text)
     assert 'gravity is left out' in text
 
 
@@ -185,8 +189,7 @@ def test_what_the_node_has_no_parameter_for_is_said():
 def test_undetermined_numbers_of_a_payload_are_named():
     known = Parameter('m of payload', 'm', 'payload', 'kg', 1.5, 0.01, 0.0)
     moment = Parameter('hx of payload', 'hx', 'payload', 'kg m', 0.0, None, 0.0)
-    text = ' '.join(node_parameters(identified(parameters=(known, moment))).replace(
-        '#', '').split())
+    text = words_of(node_parameters(identified(parameters=(known, moment))))
     assert "Of the payload, hx (about the origin of link 'fore') are not identifiable" in text
     assert 'not identifiable' not in node_parameters(identified(parameters=(known,)))
 
