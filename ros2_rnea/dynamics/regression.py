@@ -22,7 +22,6 @@ they share the kinematics, and nothing is computed that is not used.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 import functools
 import hashlib
 
@@ -33,29 +32,17 @@ from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Number
 
 
-@dataclass(frozen=True)
-class RegressionRow:
-    """
-    The row of one velocity coordinate, followed by the model's effort and the measured one.
-
-    :ivar inertial: columns of the regressor.
-    :ivar blanks: how many zeros follow, for columns that need no kinematics.
-    """
-
-    inertial: tuple[int, ...]
-    blanks: int
-
-    @property
-    def width(self) -> int:
-        """Return how many numbers the row has, both efforts included."""
-        return len(self.inertial) + self.blanks + 2
+Row = tuple[tuple[int, ...], int]
+"""Columns of the regressor, and how many zeros follow, for columns that need no kinematics."""
 
 
-def regression(rows: Sequence[RegressionRow]) -> Quantity:
+def regression(rows: Sequence[Row]) -> Quantity:
     """
     Return the rows of all velocity coordinates, one after the other, as one quantity.
 
-    :param rows: by velocity coordinate.  Its input ``tau`` is the measured effort.
+    Each is followed by the effort of the model and the measured one, its input ``tau``.
+
+    :param rows: by velocity coordinate.
     """
     rows = tuple(rows)
     name = hashlib.sha256(repr(rows).encode()).hexdigest()
@@ -65,16 +52,16 @@ def regression(rows: Sequence[RegressionRow]) -> Quantity:
         same_for_equal_efforts=False, is_method=False)
 
 
-def _shape(rows: tuple[RegressionRow, ...], tree: Tree) -> tuple[int]:
-    return (sum(row.width for row in rows),)
+def _shape(rows: tuple[Row, ...], tree: Tree) -> tuple[int]:
+    return (sum(len(columns) + zeros + 2 for columns, zeros in rows),)
 
 
-def _numbers(rows: tuple[RegressionRow, ...], tree: Tree, given: DynamicsInputs) -> Numbers:
+def _numbers(rows: tuple[Row, ...], tree: Tree, given: DynamicsInputs) -> Numbers:
     Y = regressor(tree, given.q, given.qd, given.qdd, given.gravity)
     before = inverse_dynamics(tree, given)
     numbers: list[Number] = []
-    for i, row in enumerate(rows):
-        numbers += [Y[i][column] for column in row.inertial]
-        numbers += [0.0] * row.blanks
+    for i, (columns, zeros) in enumerate(rows):
+        numbers += [Y[i][column] for column in columns]
+        numbers += [0.0] * zeros
         numbers += [before[i], given.tau[i]]
     return numbers

@@ -32,7 +32,7 @@ from ros2_rnea import Engine, Robot
 from ros2_rnea.dynamics import quantities
 from ros2_rnea.dynamics.parameters import JOINT_PARAMETERS, RobotParameters
 from ros2_rnea.dynamics.quantities import BY_NAME
-from ros2_rnea.dynamics.regression import regression, RegressionRow
+from ros2_rnea.dynamics.regression import regression
 from ros2_rnea.errors import ArgumentError, CompilerError
 from ros2_rnea.kernels import compiled, taped
 from ros2_rnea.kernels.engines import kernels_of
@@ -194,7 +194,7 @@ def test_machine_code_computes_every_quantity_as_the_textbook_does(drawn):
 @pytest.mark.parametrize('engine', [Engine.TEXTBOOK, *ENGINES])
 def test_output_of_a_regression_may_overlap_every_input(engine):
     tree = Robot.from_urdf(ARM).tree
-    rows = regression([RegressionRow((0, 11), 2)] * 2)
+    rows = regression([((0, 11), 2)] * 2)
     width, *_ = rows.shape(tree)
     robot = Robot(tree, engine=engine)
     vectors = dict(zip(('q', 'qd', 'qdd', 'tau'), np.linspace(-1.0, 2.0, 4 * ROWS * 2).reshape(

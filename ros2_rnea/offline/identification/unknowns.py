@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width, smooth_sign
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
-from ros2_rnea.dynamics.regression import regression, RegressionRow
+from ros2_rnea.dynamics.regression import regression
 from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import FRICTION_LAW, Inertial
@@ -219,10 +219,10 @@ class Design:
             for columns in self.of_coordinate])
         others = [[column for column in columns if not linear[column].is_inertial]
                   for columns in self.of_coordinate]
-        rows = [RegressionRow(own.taken, len(few)) for own, few in zip(inertial, others)]
+        rows = [(own.taken, len(few)) for own, few in zip(inertial, others)]
         self._quantity = regression(rows)
-        ends = np.cumsum([row.width for row in rows]).tolist()
-        self.parts = tuple(slice(end - row.width, end) for end, row in zip(ends, rows))
+        ends = np.cumsum([0, *(len(taken) + few + 2 for taken, few in rows)]).tolist()
+        self.parts = tuple(map(slice, ends, ends[1:]))
         self._others = [
             (place, coordinate, linear[column])
             for coordinate, (columns, part) in enumerate(zip(others, self.parts))
