@@ -15,8 +15,9 @@
 The rows of a regression: what a fit needs of a motion, computed together.
 
 For each velocity coordinate a row has chosen columns of the regressor
-(:mod:`ros2_rnea.dynamics.regressor`), the effort of the model and the measured effort.  Together
-they share the kinematics, and nothing is computed that is not used.
+(:mod:`ros2_rnea.dynamics.regressor`), columns of the joint's own
+(:mod:`ros2_rnea.dynamics.joint_regressor`), the effort of the model and the measured effort.
+Together they share the kinematics, and nothing is computed that is not used.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from collections.abc import Sequence
 import functools
 import hashlib
 
+from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
 from ros2_rnea.dynamics.quantities import inverse_dynamics
 from ros2_rnea.dynamics.quantity_definition import ALL, DynamicsInputs, Numbers, Quantity, WRENCHES
 from ros2_rnea.dynamics.regressor import regressor
@@ -32,8 +34,11 @@ from ros2_rnea.model.tree import Tree
 from ros2_rnea.spatial import Number
 
 
-Row = tuple[tuple[int, ...], int]
-"""Columns of the regressor, and how many zeros follow, for columns that need no kinematics."""
+PLAIN = frozenset({'viscous', 'coulomb', 'offset', 'rotor_inertia'})
+"""Those of :data:`.JOINT_COLUMNS` that need no speed of the recording."""
+
+Row = tuple[tuple[int, ...], tuple[str, ...]]
+"""Columns of the regressor, and names of other columns; zeros for those that are not PLAIN."""
 
 
 def regression(rows: Sequence[Row]) -> Quantity:
@@ -53,15 +58,16 @@ def regression(rows: Sequence[Row]) -> Quantity:
 
 
 def _shape(rows: tuple[Row, ...], tree: Tree) -> tuple[int]:
-    return (sum(len(columns) + zeros + 2 for columns, zeros in rows),)
+    return (sum(len(columns) + len(others) + 2 for columns, others in rows),)
 
 
 def _numbers(rows: tuple[Row, ...], tree: Tree, given: DynamicsInputs) -> Numbers:
     Y = regressor(tree, given.q, given.qd, given.qdd, given.gravity)
     before = inverse_dynamics(tree, given)
     numbers: list[Number] = []
-    for i, (columns, zeros) in enumerate(rows):
+    for i, (columns, others) in enumerate(rows):
         numbers += [Y[i][column] for column in columns]
-        numbers += [0.0] * zeros
+        numbers += [JOINT_COLUMNS[name](given.qd[i], given.qdd[i], 0.0) if name in PLAIN else 0.0
+                    for name in others]
         numbers += [before[i], given.tau[i]]
     return numbers

@@ -194,7 +194,7 @@ def test_machine_code_computes_every_quantity_as_the_textbook_does(drawn):
 @pytest.mark.parametrize('engine', [Engine.TEXTBOOK, *ENGINES])
 def test_output_of_a_regression_may_overlap_every_input(engine):
     tree = Robot.from_urdf(ARM).tree
-    rows = regression([((0, 11), 2)] * 2)
+    rows = regression([((0, 11), ('viscous', 'rotor_inertia'))] * 2)
     width, *_ = rows.shape(tree)
     robot = Robot(tree, engine=engine)
     vectors = dict(zip(('q', 'qd', 'qdd', 'tau'), np.linspace(-1.0, 2.0, 4 * ROWS * 2).reshape(

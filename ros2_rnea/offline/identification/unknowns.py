@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 from ros2_rnea.dynamics.friction import SIGN_WIDTH, sign_width, smooth_sign
 from ros2_rnea.dynamics.joint_regressor import JOINT_COLUMNS
-from ros2_rnea.dynamics.regression import regression
+from ros2_rnea.dynamics.regression import PLAIN, regression
 from ros2_rnea.dynamics.regressor import inertia_from, PARAMETERS, parameters_of
 from ros2_rnea.errors import ArgumentError, did_you_mean
 from ros2_rnea.model.description import FRICTION_LAW, Inertial
@@ -217,16 +217,19 @@ class Design:
         inertial = independent_columns(robot, [
             tuple(sorted({linear[index].body for index in columns if linear[index].is_inertial}))
             for columns in self.of_coordinate])
-        others = [[column for column in columns if not linear[column].is_inertial]
+        others = [[linear[column] for column in columns if not linear[column].is_inertial]
                   for columns in self.of_coordinate]
-        rows = [(own.taken, len(few)) for own, few in zip(inertial, others)]
+        rows = [(columns.taken, tuple(one.quantity for one in own))
+                for columns, own in zip(inertial, others)]
         self._quantity = regression(rows)
-        ends = np.cumsum([0, *(len(taken) + few + 2 for taken, few in rows)]).tolist()
+        ends = np.cumsum([0, *(len(taken) + len(own) + 2 for taken, own in rows)]).tolist()
         self.parts = tuple(map(slice, ends, ends[1:]))
-        self._others = [
-            (place, coordinate, linear[column])
-            for coordinate, (columns, part) in enumerate(zip(others, self.parts))
-            for place, column in enumerate(columns, start=part.stop - 2 - len(columns))]
+        places = [
+            (place, coordinate, one)
+            for coordinate, (own, part) in enumerate(zip(others, self.parts))
+            for place, one in enumerate(own, start=part.stop - 2 - len(own))]
+        self._others = [each for each in places if each[2].quantity not in PLAIN]
+        self._signs = [(place, v) for place, v, one in places if one.quantity == 'coulomb']
         self.expansions = tuple(map(self._expansion, inertial, self.of_coordinate))
         self._with_payloads: dict[str, Robot] = {}
 
@@ -273,14 +276,16 @@ class Design:
         robot = self.loaded(payloads)
         numbers = robot.regression(self._quantity, q, qd, qdd, y, out)
         fields = [robot.gravity(q, gravity=axis) for axis in np.eye(3)] if self.gravity else []
-        signs = smooth_sign(qd, self._widths) if direction is None else direction
-        for place, coordinate, unknown in self._others:
+        for place, v, unknown in self._others:
             numbers[:, place] = (
-                fields[unknown.body][:, coordinate] if unknown.quantity.startswith('gravity')
-                else signs[:, coordinate] if unknown.quantity == 'coulomb'
-                else JOINT_COLUMNS[unknown.quantity](
-                    qd[:, coordinate], qdd[:, coordinate], unknown.knee))
-        for v in np.flatnonzero(self._coulomb).tolist():
+                fields[unknown.body][:, v] if unknown.quantity.startswith('gravity')
+                else JOINT_COLUMNS[unknown.quantity](qd[:, v], qdd[:, v], unknown.knee))
+        if direction is None and not self.slow_joints:
+            return numbers
+        signs = smooth_sign(qd, self._widths) if direction is None else direction
+        for place, v in self._signs:
+            numbers[:, place] = signs[:, v]
+        for v in np.flatnonzero(self._coulomb).tolist():  # also in the effort of the model before
             numbers[:, self.parts[v].stop - 2] += self._coulomb[v] * (
                 signs[:, v] - smooth_sign(qd[:, v]))
         return numbers
