@@ -91,7 +91,8 @@ def _of_piece(
     for each in np.split(at, np.flatnonzero(np.diff(times[at]) > TOGETHER) + 1):
         yield Burst(
             recording.name, float(times[each[0]] - start), float(times[each[-1]] - start),
-            tuple(joint for joint, marked in of_joints.items() if marked[each].any()))
+            tuple(joint for joint, marked in of_joints.items() if marked[each].any()),
+            float(recording.times[-1] - start))
 
 
 def _marked(columns: Columns, equations: ReducedEquations, j: int) -> np.ndarray:

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, inf, isfinite, log10
 from typing import NamedTuple
 
 import numpy as np
 
 BEFORE, AFTER = 1.0, 2.0
 """Time that is left out before and after a push [s], which begins and ends weakly."""
+
+REST = 2.0
+"""What is after a push and shorter than this [s] is not worth keeping."""
 
 
 class Kind(Enum):
@@ -121,22 +124,26 @@ class Burst:
     :ivar recording: the name of its recording.
     :ivar begin: since the begin of the whole recording, as for end [s].
     :ivar joints: of which the efforts differ.
+    :ivar last: the time of the last sample of its recording [s].
     """
 
     recording: str
     begin: float
     end: float
     joints: tuple[str, ...]
+    last: float = inf
 
     def __str__(self) -> str:
-        last = floor(self.begin - BEFORE)
-        before = f'--to {last} keeps what is before, ' * (last > 0)
+        before, after = floor(self.begin - BEFORE), ceil(self.end + AFTER)
+        kept = ', '.join([f'--to {before} keeps what is before'] * (before > 0)
+                         + [f'--from {after} keeps what is after'] * (after + REST <= self.last))
         return (f'Between {self.begin:.1f} and {self.end:.1f} s of {self.recording!r}, the '
                 f'efforts of {", ".join(self.joints)} differ as no masses and no friction that '
                 'depends on the velocity can make them: something may have touched or pushed the '
-                'robot, or samples are wrong.  If so, leave this part out: '
-                f'{before}--from {ceil(self.end + AFTER)} keeps what is after (in seconds of the '
-                'whole recording; options hold for all recordings of a command).')
+                'robot, or samples are wrong.  If so, ' + (
+                    f'leave this part out: {kept} (in seconds of the whole recording; options '
+                    'hold for all recordings of a command).' if kept else
+                    'record the motion again.'))
 
 
 @dataclass(frozen=True, eq=False)

@@ -364,6 +364,10 @@ def test_a_push_is_told_in_times_of_the_whole_recording(arm):
     assert 'may have touched or pushed the robot, or samples are wrong.' in str(burst)
     early = replace(burst, begin=0.3, end=0.9)  # nothing of the recording is before it
     assert 'leave this part out: --from 3 keeps what is after (' in str(early)
+    assert burst.last == pytest.approx(begin + recording.times[-1], abs=0.1)
+    late = replace(burst, end=burst.last - 2.5)  # nothing worth keeping is after it
+    assert '--to 119 keeps what is before (in seconds' in str(late) and '--from' not in str(late)
+    assert str(replace(early, last=3.5)).endswith('If so, record the motion again.')
 
 
 def test_a_short_recording_of_another_temperature_is_no_push(arm):
