@@ -38,7 +38,9 @@ WORDS = {
     Kind.GAIN: (
         'The measured effort of {subject} is {factor} times that of the model.',
         'The effort may be a current (then this is the number of amperes for one Nm), or counted '
-        'before the gear, or in another unit. Give the recording the right factor.'),
+        'before the gear, or in another unit. Give the right one: for a text file, --csv-units '
+        'effort=A --current-gains JOINT=NM_PER_A,...; for a bag, or where it is not known, '
+        'let identify find it (--unknown friction,inertia,gains, with a known --payload).'),
     Kind.UNRELATED: (
         'The measured effort of {subject} has little to do with that of the model.',
         'Is it the effort of this joint, and does the recording have its motion?'),

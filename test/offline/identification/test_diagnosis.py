@@ -23,8 +23,9 @@ import pytest
 from recorded_robots import recorded, swings
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.offline.identification import bursts
+from ros2_rnea.offline.identification.cause_words import conclude
 from ros2_rnea.offline.identification.comparison import compare
-from ros2_rnea.offline.identification.conclusions import Kind
+from ros2_rnea.offline.identification.conclusions import Estimate, Kind
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording
 from ros2_rnea.offline.identification.reduced_equations import without
@@ -506,6 +507,12 @@ def test_two_turned_signs_and_loads_are_found_in_few_samples(ur5, seed):
     assert sorted(each.subject for each in found if each.kind is Kind.SIGN) == sorted(
         f'joint {ur5.joint_names[k]!r}' for k in (1, 3))
     assert not [each for each in found if each.kind is Kind.GAIN]
+
+
+def test_the_options_that_give_a_factor_are_named():
+    conclusion = conclude(Kind.GAIN, 'all joints', [Estimate('factor', 0.1, 0.01)], 9.0)
+    for option in ('--csv-units effort=A', '--current-gains JOINT=NM_PER_A', '--unknown', 'gains'):
+        assert option in conclusion.advice
 
 
 def test_joints_without_an_effort_are_named():
