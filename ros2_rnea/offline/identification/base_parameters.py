@@ -221,7 +221,7 @@ def _of_a_joint(
 
     if not seen.rows[coordinates].any():
         return [f'{named(indices)} of {owner}: the joint never moves fast enough, or its effort '
-                'was not recorded; move it in both directions at several speeds.']
+                'was not recorded or is constant; move it in both directions at several speeds.']
     never = [index for index in indices if hidden[index]]
     more = [index for index in indices if not hidden[index]]
     result = []

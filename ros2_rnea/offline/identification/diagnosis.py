@@ -118,7 +118,7 @@ def _not_known(
             yield (f'Nothing else is concluded from the effort of joint {label!r}, since it is '
                    'cut off.')
         elif not np.isfinite(columns.measured[:, j]).any():
-            yield f'The effort of joint {label!r} was not recorded.'
+            yield f'The effort of joint {label!r} was not recorded, or is constant.'
         elif not columns.measured[:, j].any():
             yield f'The recorded effort of joint {label!r} is always zero.'
         else:

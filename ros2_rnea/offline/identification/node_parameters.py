@@ -88,7 +88,7 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
         'The parameters of the node inverse_dynamics that were identified from recordings.',
         *_use(doubts),
         *_paragraph(others, 'Friction is left out for {}: the recordings do not determine it, '
-                    'because the joint rests or its effort was not recorded.'),
+                    'because the joint rests, or its effort was not recorded or is constant.'),
         *_paragraph([joint for joint in no_offset if identification.friction[joint].offset],
                     'friction_offset is 0 for {}: what was identified is not larger than '
                     f'{SIGNIFICANT:g} standard errors.'),
