@@ -18,10 +18,13 @@ import json
 from pathlib import Path
 import re
 
+from matplotlib.figure import Figure
 import numpy as np
 import pytest
 from recorded_robots import recorded, swings
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.offline.commands.report.picture import JointPictures
+from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Kind
 from ros2_rnea.robots.adjustable_robot import AdjustableRobot
 from ros2_rnea.robots.robot import Robot
@@ -133,6 +136,16 @@ def test_a_model_that_is_right_has_no_conclusion(arm):
     report = Report.of('model', [recording], arm)
     assert report.diagnosis.conclusions == ()
     assert 'nothing wrong with the model' in page([report])
+
+
+@pytest.mark.parametrize('gravity, is_drawn', [(1e-12, False), (1e-3, True)])
+def test_gravity_that_is_the_rounding_of_a_zero_is_drawn_as_zero(arm, gravity, is_drawn):
+    weightless = arm.with_gravity((0.0, 0.0, -gravity))
+    axes = Figure().subplots()
+    rng = np.random.default_rng(5)
+    recording = recorded(weightless, swings(arm, rng), rng)
+    JointPictures(compare([recording], weightless), 0).against_gravity(axes)
+    assert bool(np.nanmax(np.abs(axes.lines[0].get_xdata()))) is is_drawn
 
 
 def test_the_exit_code_is_0_only_where_the_verdict_acquits(call, arm):

@@ -47,6 +47,9 @@ MAX_POINTS = 1200
 PAUSE = 0.02
 """Gap between two recordings, as a share of the time that is drawn."""
 
+ROUNDING = 1e-9
+"""Share of the effort of the model below which gravity on a joint is the rounding of a zero."""
+
 
 class JointPictures:
     """
@@ -106,7 +109,9 @@ class JointPictures:
 
     def against_gravity(self, axes: Axes) -> None:
         """Draw the difference against gravity, where wrong masses and factors show."""
-        self._dots(axes, self._gravity, 'against gravity',
+        largest = np.nanmax(np.abs(self._model), initial=0.0)
+        is_rounding = np.abs(self._gravity) < ROUNDING * largest
+        self._dots(axes, np.where(is_rounding, 0.0, self._gravity), 'against gravity',
                    f'effort of the model against gravity [{self._coordinate.effort_unit}]')
 
     def _dots(self, axes: Axes, values: np.ndarray, title: str, label: str) -> None:
