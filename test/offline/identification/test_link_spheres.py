@@ -20,6 +20,7 @@ import pytest
 from random_robots import random_tree
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import ball, nearest_consistent
+from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.offline.identification import solver
 from ros2_rnea.offline.identification.identification import identify
 from ros2_rnea.offline.identification.link_spheres import (
@@ -148,6 +149,18 @@ def test_spheres_change_nothing_where_the_truth_is_inside(monkeypatch):
     for one, other in told:
         assert one.value == pytest.approx(other.value, abs=0.05 * other.standard_error)
         assert one.standard_error == pytest.approx(other.standard_error, rel=0.02)
+
+
+def test_a_body_far_from_its_description_and_near_its_sphere_is_found():
+    """The steps of the fit are short there, and it has to make them all."""
+    tool = Inertial(5.0, Pose((0.0, 0.0, 0.6)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.005))
+    truth = UR5.with_payload('tool', 'tool0', tool)
+    state = motion(UR5, 1000, 0)
+    noise = 0.01 * np.random.default_rng(0).normal(size=state[1].shape)
+    result = identify([recording(truth, state, noise)], UR5)
+    factors, *_ = spheres_of(UR5)[-1]
+    assert factors @ bodies_of(truth)[-1] > 0.0
+    assert (result.identified_rms < 0.012).all()
 
 
 def test_a_robot_without_lengths_and_a_link_without_mass_have_no_spheres():
