@@ -163,9 +163,9 @@ class Design:
             self._widths[own] = [*map(sign_width, slowest[own].tolist())]
         self.slow_joints = tuple(name for name in friction if (
             self._widths[tree.bodies[tree.joints[name]].v_slice] < SIGN_WIDTH).any())
-        self._coulomb = np.zeros(tree.nv)  # of the model before
-        for body in tree.bodies:
-            self._coulomb[body.v_slice] += abs(body.multiplier) * body.friction
+        self._coulomb = [  # of the model before
+            (v, body.multiplier, body.friction)
+            for body in tree.bodies if body.friction for v in sorted(_coordinates(body))]
         rotors = _joints(robot, 'rotor_inertia', unknowns.rotor_inertia)
         gains = _joints(robot, 'gains', unknowns.gains)
         bodies = sorted({_moved_body(tree, 'links', name) for name in _listed(
@@ -285,9 +285,9 @@ class Design:
         signs = smooth_sign(qd, self._widths) if direction is None else direction
         for place, v in self._signs:
             numbers[:, place] = signs[:, v]
-        for v in np.flatnonzero(self._coulomb).tolist():  # also in the effort of the model before
-            numbers[:, self.parts[v].stop - 2] += self._coulomb[v] * (
-                signs[:, v] - smooth_sign(qd[:, v]))
+        for v, multiplier, friction in self._coulomb:  # also in the effort of the model before
+            numbers[:, self.parts[v].stop - 2] += friction * (
+                abs(multiplier) * signs[:, v] - multiplier * smooth_sign(multiplier * qd[:, v]))
         return numbers
 
     def _expansion(self, independent: Independent, columns: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording
 from ros2_rnea.offline.identification.unknowns import Design, Unknowns
 from scipy.signal import lfilter
+from small_robots import ARM_WITH_GRIPPER
 from synthetic_recordings import (
     changed_inertias,
     deviations,
@@ -371,6 +372,22 @@ def test_friction_of_every_kind_is_in_the_identified_robot():
     assert np.allclose(result.robot.friction(speeds), truth.friction(speeds), atol=0.15)
     again = identify([recording(truth, state, noise)], truth, unknowns)
     assert np.allclose(again.robot.friction(speeds), result.robot.friction(speeds), atol=1e-2)
+
+
+@pytest.mark.parametrize('multiplier', [0.1, -1.0, 2.0])
+def test_a_mimic_joint_has_its_whole_coulomb_friction_too(multiplier):
+    robot = Robot.from_urdf(ARM_WITH_GRIPPER.replace(
+        'multiplier="-1"', f'multiplier="{multiplier}"'))
+    dry = Robot(replace(robot.tree, bodies=tuple(
+        replace(body, friction=3.0) if body.joint == 'thumb_joint' else body
+        for body in robot.tree.bodies)))
+    qd = np.array([-1.0, -0.05, 0.02, 1.0])[:, None] * [0.0, 0.0, 1.0]
+    still = np.zeros(qd.shape)
+    design = Design(dry, Unknowns(), np.ones(3))
+    numbers = design.evaluate({}, still, qd, still, still, direction=np.sign(qd))
+    frictionless = robot.inverse_dynamics(still, qd, still)[:, 2]
+    assert numbers[:, design.parts[2].stop - 2] - frictionless == pytest.approx(
+        3.0 * abs(multiplier) * np.sign(qd[:, 2]))
 
 
 @pytest.mark.parametrize('unknowns', [
