@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from ros2_rnea.dynamics.pseudo_inertia import is_consistent
@@ -69,6 +70,9 @@ MAX_APART = 100
 
 ALONE = 1e-9
 """Directions of a recording's columns with a smaller share of their power tell nothing."""
+
+HELD = 1.1
+"""Spheres hold a fit back where it leaves so many times what it would leave without them."""
 
 HELD_BACK = 0.3
 """The part of each recording, its last, on which the result is judged."""
@@ -273,7 +277,28 @@ class _Fit:
             not_identifiable=why_not_identifiable(
                 design, self.seen, self.chosen & ~determined),
             slow_joints=design.slow_joints,
+            **self._without_spheres(_rms(self.seen, left)),
             **vars(changes))
+
+    def _room(self, first: int) -> float:
+        """Return which share of the squared radius of its sphere the mass of a body leaves."""
+        bound, ten = self.prior.bounds[first], self.x[first:first + 10]
+        center = bound[1:4] / 2.0
+        return float(bound @ ten / (ten[0] * (bound[0] + center @ center)))
+
+    def _without_spheres(self, left: np.ndarray) -> dict[str, Any]:
+        """Return what a fit without spheres says of them, by fields of Identification."""
+        if not self.prior.bounds:
+            return {}
+        design = self.design
+        x = fitted(design, self.seen, self.precision, replace(self.prior, bounds={}), self.chosen,
+                   self.x)
+        free = _rms(self.seen, [
+            gain * own for gain, own in zip(_gains(design, x), residual_of(design, x))])
+        return {
+            'tightest': design.unknowns[min(self.prior.bounds, key=self._room)].owner,
+            'held_by_spheres': np.where(
+                left > HELD * free, np.sqrt(np.maximum(left**2 - free**2, 0.0)), 0.0)}
 
     def _named(self, errors: np.ndarray, determined: np.ndarray) -> tuple[Parameter, ...]:
         result = []

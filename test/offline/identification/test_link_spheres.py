@@ -13,6 +13,7 @@
 # limitations under the License.
 """Where the mass of a body can be, and what that changes of an identification."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -21,6 +22,7 @@ from random_robots import random_tree
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import ball, nearest_consistent
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.offline.commands.identify.doubts import _of_the_fit
 from ros2_rnea.offline.identification import solver
 from ros2_rnea.offline.identification.identification import identify
 from ros2_rnea.offline.identification.link_spheres import (
@@ -116,7 +118,8 @@ def identified(efforts_of, bounded, monkeypatch):
     one = recording(UR5, (times, *state), noise + efforts_of(*state))
     with monkeypatch.context() as patch:
         if not bounded:
-            patch.setattr(solver, 'sphere_around', lambda *_: None)
+            patch.setattr(solver, 'ends_of_bodies', lambda tree: (
+                ends_of_bodies(tree)[0], np.zeros(len(tree.bodies))))
         return identify([one], UR5, Unknowns(rotor_inertia='all'))
 
 
@@ -161,6 +164,18 @@ def test_a_body_far_from_its_description_and_near_its_sphere_is_found():
     factors, *_ = spheres_of(UR5)[-1]
     assert factors @ bodies_of(truth)[-1] > 0.0
     assert (result.identified_rms < 0.012).all()
+
+
+@pytest.mark.parametrize('distance', [0.3, 1.0])
+def test_a_tool_that_reaches_too_far_is_a_doubt(distance):
+    tool = Inertial(5.0, Pose((0.0, 0.0, distance)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.005))
+    truth = UR5.with_payload('tool', 'tool0', tool)
+    one = recording(truth, motion(truth, 1000, 0))
+    result = identify([replace(
+        one, tau=one.tau + 0.1 * np.random.default_rng(0).normal(size=one.tau.shape))], UR5)
+    found = [each.sentence for each in _of_the_fit(result) if 'tool' in each.sentence]
+    assert len(found) == (distance == 1.0)
+    assert all("'wrist_3_link'" in each for each in found)
 
 
 def test_a_robot_without_lengths_and_a_link_without_mass_have_no_spheres():

@@ -169,6 +169,14 @@ def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
             f'on held-back data the identified model is worse than the URDF for '
             f'{", ".join(worse)} (by {", ".join(worse.values())}; RMS, Nm or N); record a longer '
             'and richer motion', tuple(worse))
+    held = {} if identification.held_by_spheres is None else _large(
+        identification, identification.held_by_spheres)
+    if held:
+        yield Doubt(
+            f'{", ".join(held.values())} (RMS, Nm or N) is left only because masses are kept near '
+            f'what the URDF describes, above all that of {identification.tightest!r}; if a tool '
+            'or something else reaches farther there, give it a link in the URDF, at its end, '
+            'with a fixed joint', tuple(held))
     advice = (
         'if it cannot be true, let fewer numbers be unknown, or record a richer motion'
         if identification.rotor_inertias else
