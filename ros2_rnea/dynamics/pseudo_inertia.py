@@ -109,6 +109,20 @@ def log_det_divergence(
     return value + ratio - 1.0 - float(np.log(ratio)), root @ gradient, changes @ root
 
 
+def about_sphere(center: np.ndarray, radius: float) -> np.ndarray:
+    """
+    Return the ten factors of parameters whose sum is that of radius² − distance² over the mass.
+
+    The distance is that from the center.  A body fits into the sphere if and only if J is positive
+    semidefinite and this sum is not negative (Wensing, Kim and Slotine 2018).
+
+    :param center: shape (3,) [m].
+    :param radius: [m].
+    """
+    return np.array([
+        radius**2 - center @ center, *(2.0 * center), -0.5, 0.0, 0.0, -0.5, 0.0, -0.5])
+
+
 def ball(mass: float, center: Sequence[float], density: float) -> np.ndarray:
     """Return the ten parameters of a uniform ball [kg, m, kg/m^3]."""
     radius = (3.0 * mass / (4.0 * pi * density))**(1.0 / 3.0)

@@ -281,10 +281,10 @@ class _Fit:
             **vars(changes))
 
     def _room(self, first: int) -> float:
-        """Return which share of the squared radius of its sphere the mass of a body leaves."""
-        bound, ten = self.prior.bounds[first], self.x[first:first + 10]
-        center = bound[1:4] / 2.0
-        return float(bound @ ten / (ten[0] * (bound[0] + center @ center)))
+        """Return how much of its sphere the mass of a body leaves, by what the URDF's leaves."""
+        bound, part = self.prior.bounds[first], slice(first, first + 10)
+        now, before = (bound @ x[part] / x[first] for x in (self.x, self.prior.center))
+        return float(now / before)
 
     def _without_spheres(self, left: np.ndarray) -> dict[str, Any]:
         """Return what a fit without spheres says of them, by fields of Identification."""

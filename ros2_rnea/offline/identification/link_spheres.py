@@ -14,20 +14,20 @@
 """
 Where the mass of a body can be: a sphere that encloses what the description says of it.
 
-A body of no negative mass fits into a sphere if and only if J is positive semidefinite and the
-integral of (radius² − squared distance from the centre of the sphere) over its mass is not
-negative: P. M. Wensing, S. Kim and J.-J. E. Slotine, "Linear Matrix Inequalities for Physically
-Consistent Inertial Parameter Identification: A Statistical Perspective on the Mass Distribution",
-IEEE Robotics and Automation Letters 3(1), 2018.  That integral is linear in the ten parameters.
-It bounds the centre of mass and the inertia for each kilogram, but not the mass.
+A body fits into a sphere where a sum of its ten parameters is positive, whose factors depend on
+the sphere only (:func:`.about_sphere`): P. M. Wensing, S. Kim and J.-J. E. Slotine, "Linear Matrix
+Inequalities for Physically Consistent Inertial Parameter Identification: A Statistical Perspective
+on the Mass Distribution", IEEE Robotics and Automation Letters 3(1), 2018.  This bounds the centre
+of mass and the inertia for each kilogram, but not the mass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
+from ros2_rnea.dynamics.pseudo_inertia import about_sphere
 from ros2_rnea.model.tree import BASE, Tree
 from ros2_rnea.spatial import Vector
 
@@ -85,10 +85,8 @@ def sphere_around(ends: np.ndarray, margin: float, reference: np.ndarray) -> np.
     apart = np.linalg.norm(ends[:, np.newaxis] - ends, axis=2)
     center = ends[[*np.unravel_index(apart.argmax(), apart.shape)]].mean(axis=0)
     radius = np.linalg.norm(ends - center, axis=1).max() + margin
-    factors = np.array([-center @ center, *(2.0 * center), -0.5, 0.0, 0.0, -0.5, 0.0, -0.5])
-    mean_square = -float(factors @ reference) / reference[0]  # of the distance from the centre
-    factors[0] += max(radius**2, 2.0 * mean_square)
-    return factors
+    mean_square = -float(about_sphere(center, 0.0) @ reference) / reference[0]  # of distances
+    return about_sphere(center, max(radius, sqrt(max(2.0 * mean_square, 0.0))))
 
 
 def _farthest(points: Iterable[Vector]) -> float:

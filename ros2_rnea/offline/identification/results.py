@@ -184,7 +184,8 @@ class Identification(ModelChanges):
         many.
     :ivar slow_joints: the joints with samples in motion that are so slow that the robot still
         rounds Coulomb friction off there, while the fit took the whole of it.
-    :ivar tightest: the link whose mass leaves the least of its sphere (:mod:`.link_spheres`).
+    :ivar tightest: the link whose mass is nearest to what its sphere allows
+        (:mod:`.link_spheres`).
     :ivar held_by_spheres: RMS of what the fit leaves more than one without spheres would, on the
         data of the fit; 0 where that is little, and None where no body has a sphere.
     """
