@@ -24,12 +24,12 @@ among its links, :mod:`.link_inertias` says.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import unescape
 from math import isclose, sqrt
 import re
-from xml.parsers import expat
+from typing import Any, Union
 
 import numpy as np
 from ros2_rnea.dynamics.pseudo_inertia import is_consistent
@@ -50,6 +50,7 @@ _MARKUP = re.compile(
 """What begins with < in XML that the parser of descriptions accepts; a > may be quoted."""
 
 _ATTRIBUTE = re.compile(r'([^\s=/>]+)\s*=\s*("[^"]*"|\'[^\']*\')')
+_DECLARED = re.compile(rb'<\?xml[^>]*?encoding\s*=\s*["\']([\w.-]+)')
 _NEW_LINE = re.compile(r'(?:\r\n|\n|\r)[ \t]*\Z')
 
 LONGEST_INDENTATION = 1000
@@ -57,8 +58,8 @@ LONGEST_INDENTATION = 1000
 _ABSENT = {'xyz': '0 0 0', 'rpy': '0 0 0', 'damping': '0', 'friction': '0'}
 """Values of missing attributes."""
 
-Attributes = Mapping[str, Mapping[str, str]]
-"""The attributes of elements, by tag and name."""
+_Content = Mapping[str, Union['_Content', tuple[str, str]]]
+"""Of an element: children by tag, or attributes by name, exact and as they are written."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ def decoded(document: bytes) -> tuple[str, str]:
 
     :raises DescriptionError: where they do not, or not as they say.
     """
-    if document.startswith(codecs.BOM_UTF8):
-        encodings = ['utf-8-sig']
-    else:
-        encodings = ['utf-8', *_declared_encoding(document)]
+    encodings = ['utf-8-sig']
+    if not document.startswith(codecs.BOM_UTF8):
+        declared = _DECLARED.findall(document[:1000].replace(b'\0', b''))  # of UTF-16, too
+        encodings = ['utf-8', *(each.decode() for each in declared[:1])]
     for encoding in encodings:
         try:
             text = document.decode(encoding)
@@ -122,47 +123,34 @@ def with_parameters_of(
     links = {link.name: link for link in description.links}
     joints = {joint.name: joint for joint in description.joints}
     _check_same_robot(robot.tree, links, joints)
-    file = _UrdfText(text)
     remarks: list[str] = []
     inertials: dict[str, Inertial] = {}
     for index in range(len(robot.tree.bodies)):
         changed, found = links_of_body(robot.tree, index, links)
         inertials.update(changed)
         remarks += found
+    bodies = {body.joint: body for body in robot.tree.bodies if body.joint in joints and any(
+        getattr(body, name) != getattr(joints[body.joint], name)
+        for name in ('damping', 'friction'))}
+    file = _UrdfText(text)
     for name, inertial in inertials.items():
-        file.set_inertial(name, _attributes(inertial), _attributes(_rounded(inertial, digits)))
-    frictions = {
-        joint.name: {'damping': float(body.damping), 'friction': float(body.friction)}
-        for body in robot.tree.bodies for joint in (joints.get(body.joint),)
-        if joint and (joint.damping, joint.friction) != (body.damping, body.friction)}
-    for name, numbers in frictions.items():
-        file.set_dynamics(name, *({each: repr(_with_digits(number, count))
-                                   for each, number in numbers.items()}
-                                  for count in (ALL_DIGITS, digits)))
+        file.write('link', name, {'inertial': _content(inertial, _rounded(inertial, digits))})
+    for name, body in bodies.items():
+        file.write('joint', name, {'dynamics': {
+            each: (_text(getattr(body, each)), _text(getattr(body, each), digits))
+            for each in ('damping', 'friction')}})
     result = file.result()
     parse_urdf(result)  # what cannot be read is not written
     return RewrittenUrdf(
         result.encode(encoding), tuple(name for name in links if name in inertials),
-        tuple(name for name in joints if name in frictions), tuple(remarks))
-
-
-def _declared_encoding(document: bytes) -> Iterator[str]:
-    """Yield the encoding that an XML declaration names, if there is one."""
-    found: list[str] = []
-    parser = expat.ParserCreate()
-    parser.XmlDeclHandler = lambda version, encoding, standalone: found.append(encoding or '')
-    try:
-        parser.Parse(document[:1000], False)
-    except (expat.ExpatError, LookupError):  # the one for XML, the other for the encoding
-        pass
-    yield from filter(None, found)
+        tuple(name for name in joints if name in bodies), tuple(remarks))
 
 
 def _check_same_robot(
         tree: Tree, links: dict[str, LinkDescription], joints: dict[str, JointDescription],
         ) -> None:
-    others = [f'link {name!r}' for name in links if name not in tree.links]
-    others += [f'link {name!r}' for name in tree.links if name not in links]
+    others = [f'link {name!r}' for name in [*links, *tree.links]
+              if name not in links or name not in tree.links]
     others += [f'joint {name!r}' for name, joint in joints.items()
                if joint.type.moves and name not in {*tree.joints, *tree.mimics}]
     if others:
@@ -173,31 +161,21 @@ def _check_same_robot(
 # ---- the text -----------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class _Element:
     """
-    An element and where it stands in the text.
+    An element of a text.
 
-    :ivar attributes: each with its name and its value in quotes.
-    :ivar start: of its start tag; end: behind its last tag.
-    :ivar inside: behind its start tag.
-    :ivar closing: of its end tag; behind its start tag where that is also its end.
+    :ivar opening: the place of its start tag; closing: of its end tag, the same where it is empty.
     """
 
-    tag: str
-    attributes: dict[str, re.Match[str]]
-    start: int
-    inside: int
-    closing: int
-    end: int
-    children: list[_Element] = field(default_factory=list)
-
-    def child(self, tag: str) -> _Element | None:
-        return next((child for child in self.children if child.tag == tag), None)
+    def __init__(self, opening: re.Match[str]) -> None:
+        self.tag, self.opening, self.closing = opening['tag'], opening, opening
+        self.children: list[_Element] = []
 
     def value(self, name: str) -> str:
-        return unescape(self.attributes[name][2][1:-1]) if name in self.attributes else (
-            _ABSENT.get(name, ''))
+        """Return an attribute, or what a missing one means."""
+        found = {each[1]: each[2][1:-1] for each in _ATTRIBUTE.finditer(self.opening[0])}
+        return unescape(found[name]) if name in found else _ABSENT.get(name, '')
 
 
 class _UrdfText:
@@ -210,8 +188,21 @@ class _UrdfText:
     def __init__(self, text: str) -> None:
         self._text = text
         self._edits: list[tuple[int, int, str]] = []
-        self._root = _root(text)
-        self._step = self._indentation_step()
+        opened: list[_Element] = []
+        for found in filter(lambda found: found['tag'], _MARKUP.finditer(text)):
+            if found['ends']:
+                self._root = opened.pop()
+                self._root.closing = found
+                continue
+            element = _Element(found)
+            if opened:
+                opened[-1].children.append(element)
+            if not found['is_empty']:
+                opened.append(element)
+        deeper = ((self._line(each), self._line(child)) for each in (
+            self._root, *self._root.children) for child in each.children)
+        self._step = next((inner[len(line):] for line, inner in deeper
+                           if line and inner.startswith(line) and inner != line), '  ')
 
     def result(self) -> str:
         """Return the text with all changes."""
@@ -221,152 +212,118 @@ class _UrdfText:
             position = end
         return ''.join([*parts, self._text[position:]])
 
-    def set_inertial(self, link: str, exact: Attributes, rounded: Attributes) -> None:
-        """Write the inertial of a link; numbers that stay keep their text."""
-        element = self._named('link', link)
-        present = element.child('inertial')
-        if present is None:
-            self._append(element, 'inertial', rounded, {})
-            return
-        for child in present.children:
-            self._set_attributes(child, exact.get(child.tag, {}), rounded.get(child.tag, {}))
-        if present.child('origin') is None and not all(
-                _equal(_ABSENT[name], value) for name, value in exact['origin'].items()):
-            at = present.children[0].start
-            self._edits.append(
-                (at, at, _empty_tag('origin', rounded['origin']) + self._new_line(at)))
+    def write(self, tag: str, name: str, content: _Content) -> None:
+        """Write what is in a link or a joint; numbers that stay keep their text."""
+        self._write(next(element for element in self._root.children
+                         if element.tag == tag and element.value('name') == name), content)
 
-    def set_dynamics(
-            self, joint: str, exact: Mapping[str, str], rounded: Mapping[str, str]) -> None:
-        """Write the viscous and Coulomb friction of a joint; numbers that stay keep their text."""
-        element = self._named('joint', joint)
-        present = element.child('dynamics')
-        if present is None:
-            self._append(element, 'dynamics', {}, rounded)
-        else:
-            self._set_attributes(present, exact, rounded)
+    def _write(self, element: _Element, content: _Content) -> None:
+        place = {child.tag: child for child in reversed(element.children)}
+        tag = element.opening[0]
+        for name, new in content.items():
+            if isinstance(new, tuple):
+                tag = _with_attribute(element, tag, name, *new)
+            elif name in place:
+                self._write(place[name], new)
+            elif name != 'origin':
+                self._append(element, name, new)
+            elif not all(_equal(_ABSENT[each], exact) for each, (exact, _) in new.items()):
+                at = element.children[0].opening.start()
+                self._edits.append((at, at, _lines(name, new) + self._line(element.children[0])))
+        if tag != element.opening[0]:
+            self._edits.append((*element.opening.span(), tag))
 
-    def _named(self, tag: str, name: str) -> _Element:
-        return next(element for element in self._root.children
-                    if element.tag == tag and element.value('name') == name)
-
-    def _set_attributes(
-            self, element: _Element, exact: Mapping[str, str], rounded: Mapping[str, str]) -> None:
-        """
-        Replace the values of attributes that mean other numbers, and add those that are missing.
-
-        :param exact: the values before they were rounded: a text that means these stays.
-        """
-        present = element.attributes
-        end = max((place.end() for place in present.values()),
-                  default=element.start + len(f'<{element.tag}'))
-        for name, value in rounded.items():
-            is_turned = name == 'rpy' and 'quat_xyzw' in present
-            if _equal(rpy_of(element.value('quat_xyzw')) if is_turned else element.value(name),
-                      exact[name]):
-                continue
-            if is_turned:
-                self._edits.append((*present['quat_xyzw'].span(), f'{name}="{value}"'))
-            elif name in present:
-                start, stop = present[name].span(2)
-                self._edits.append((start + 1, stop - 1, value))
-            else:
-                self._edits.append((end, end, f' {name}="{value}"'))
-
-    def _append(
-            self, element: _Element, tag: str, children: Attributes,
-            attributes: Mapping[str, str]) -> None:
+    def _append(self, element: _Element, tag: str, content: _Content) -> None:
         """Add an element behind all that another one holds, indented as the file is."""
-        line = self._new_line(element.start)
-        first = next((self._new_line(child.start) for child in element.children), line)
-        if first == line:
-            first = line and line + self._step
-        text = first + _empty_tag(tag, attributes)
-        if children:
-            inner = first and first + self._step
-            lines = ''.join(inner + _empty_tag(*child) for child in children.items())
-            text = f'{first}<{tag}>{lines}{first}</{tag}>'
-        if element.closing == element.inside == element.end:  # <link name="camera"/>
-            at = self._text.rindex('/>', element.start, element.end)
-            at = len(self._text[:at].rstrip())
-            self._edits.append((at, element.end, f'>{text}{line}</{element.tag}>'))
+        line = self._line(element)
+        first = self._line(element.children[0]) if element.children else line
+        first = first if first != line else line and line + self._step
+        text = first + _lines(tag, content, first, self._step)
+        start, end = element.opening.span()
+        if element.closing is element.opening:  # <link name="camera"/>
+            at = start + len(element.opening[0][:-2].rstrip())
+            self._edits.append((at, end, f'>{text}{line}</{element.tag}>'))
         else:
-            at = element.inside + len(self._text[element.inside:element.closing].rstrip())
-            is_on_its_line = at < element.closing or not first
+            closing = element.closing.start()
+            at = end + len(self._text[end:closing].rstrip())
+            is_on_its_line = at < closing or not first
             self._edits.append((at, at, text if is_on_its_line else text + line))
 
-    def _new_line(self, at: int) -> str:
-        """Return the line break and the indentation before a tag; nothing if it has none."""
+    def _line(self, element: _Element) -> str:
+        """Return the line break and the indentation before an element; nothing if it has none."""
+        at = element.opening.start()
         match = _NEW_LINE.search(self._text, max(0, at - LONGEST_INDENTATION), at)
         return match.group() if match else ''
 
-    def _indentation_step(self) -> str:
-        """Return by how much the first child on a line of its own is indented further."""
-        for element in (self._root, *self._root.children):
-            line = self._new_line(element.start)
-            for child in element.children:
-                inner = self._new_line(child.start)
-                if line and inner.startswith(line) and inner != line:
-                    return inner[len(line):]
-        return '  '
+
+def _with_attribute(element: _Element, tag: str, name: str, exact: str, written: str) -> str:
+    """
+    Return a start tag with another value of an attribute.
+
+    :param exact: the value before it was rounded: a text that means it stays.
+    """
+    present = {each[1]: each for each in _ATTRIBUTE.finditer(tag)}
+    is_turned = name == 'rpy' and 'quat_xyzw' in present
+    if _equal(rpy_of(element.value('quat_xyzw')) if is_turned else element.value(name), exact):
+        return tag
+    if is_turned:
+        start, end = present['quat_xyzw'].span()
+        return f'{tag[:start]}{name}="{written}"{tag[end:]}'
+    if name in present:
+        start, end = present[name].span(2)
+        return tag[:start + 1] + written + tag[end - 1:]
+    end = max((place.end() for place in present.values()), default=1 + len(element.tag))
+    return f'{tag[:end]} {name}="{written}"{tag[end:]}'
 
 
-def _root(text: str) -> _Element:
-    """Return the root element of a text, with all that is in it, each with its place."""
-    opened = [_Element('', {}, 0, 0, 0, 0)]
-    for found in _MARKUP.finditer(text):
-        if found['tag'] is None:
-            continue
-        if found['ends']:
-            element = opened.pop()
-            element.closing, element.end = found.span()
-            continue
-        attributes = {each[1]: each for each in _ATTRIBUTE.finditer(text, *found.span())}
-        end = found.end()
-        element = _Element(found['tag'], attributes, found.start(), end, end, end)
-        opened[-1].children.append(element)
-        if not found['is_empty']:
-            opened.append(element)
-    return opened[0].children[0]
+def _lines(tag: str, content: _Content, line: str = '', step: str = '') -> str:
+    """Return a new element, its children on lines of their own if it is on one."""
+    attributes = children = ''
+    for name, new in content.items():
+        if isinstance(new, tuple):
+            attributes += f' {name}="{new[1]}"'
+        else:
+            children += (line and line + step) + _lines(name, new)
+    return f'<{tag}>{children}{line}</{tag}>' if children else f'<{tag}{attributes}/>'
 
 
-def _empty_tag(tag: str, attributes: Mapping[str, str]) -> str:
-    return f'<{tag} ' + ' '.join(f'{name}="{text}"' for name, text in attributes.items()) + '/>'
-
-
-def _attributes(inertial: Inertial) -> Attributes:
-    """Return the attributes of the elements in an ``<inertial>``."""
+def _content(exact: Inertial, written: Inertial) -> _Content:
+    """Return what is in an ``<inertial>``."""
     names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     return {
-        'origin': {name: ' '.join(repr(float(number)) for number in getattr(inertial.origin, name))
+        'origin': {name: (' '.join(map(_text, getattr(exact.origin, name))),
+                          ' '.join(map(_text, getattr(written.origin, name))))
                    for name in ('xyz', 'rpy')},
-        'mass': {'value': repr(float(inertial.mass))},
-        'inertia': {name: repr(float(number)) for name, number in zip(names, inertial.inertia)}}
+        'mass': {'value': (_text(exact.mass), _text(written.mass))},
+        'inertia': {name: (_text(one), _text(other))
+                    for name, one, other in zip(names, exact.inertia, written.inertia)}}
 
 
 def _rounded(inertial: Inertial, digits: int) -> Inertial:
-    """Return an inertial with fewer digits; as it is, if none with fewer can exist."""
+    """
+    Return an inertial with fewer digits; as it is, if none with fewer can exist.
+
+    A number that is only rounding error for the size of its body becomes 0.
+    """
     if digits >= ALL_DIGITS:
         return inertial
     largest = max(map(abs, inertial.inertia))
     extent = sqrt(largest / inertial.mass) if inertial.mass > 0.0 else 0.0  # radius of gyration
-    x, y, z = _all_with_digits(inertial.origin.xyz, digits, extent)
-    ixx, ixy, ixz, iyy, iyz, izz = _all_with_digits(inertial.inertia, digits, largest)
-    rounded = replace(
-        inertial, mass=_with_digits(inertial.mass, digits),
-        origin=replace(inertial.origin, xyz=(x, y, z)), inertia=(ixx, ixy, ixz, iyy, iyz, izz))
+
+    def rounded(values: Sequence[float], size: float) -> Any:
+        return tuple(float(_text(value, digits)) if abs(value) > SAME * size else 0.0
+                     for value in values)
+
+    mass, = rounded([inertial.mass], 0.0)
+    result = replace(inertial, mass=mass, inertia=rounded(inertial.inertia, largest), origin=replace(
+        inertial.origin, xyz=rounded(inertial.origin.xyz, extent)))
     exists = [is_consistent(np.array(parameters_of(link_inertia(each))))
-              for each in (inertial, rounded)]
-    return inertial if exists == [True, False] else rounded
+              for each in (inertial, result)]
+    return inertial if exists == [True, False] else result
 
 
-def _all_with_digits(values: Sequence[float], digits: int, size: float) -> list[float]:
-    """Round numbers; one that is only rounding error for the size of their body becomes 0."""
-    return [_with_digits(value, digits) if abs(value) > SAME * size else 0.0 for value in values]
-
-
-def _with_digits(value: float, digits: int) -> float:
-    return float(f'{value:.{digits}g}')
+def _text(value: float, digits: int = ALL_DIGITS) -> str:
+    return repr(float(f'{value:.{digits}g}'))
 
 
 def _equal(text: str, other: str) -> bool:
