@@ -24,10 +24,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from ros2_rnea.model.tree import Tree
+from ros2_rnea.offline.identification.independent_columns import random_states, sums_of_others
 from ros2_rnea.offline.identification.information import Chunk, Information, reduced
 from ros2_rnea.offline.identification.results import Combination
 from ros2_rnea.offline.identification.unknowns import Design, GAIN, PAYLOAD, Unknown
-from scipy.linalg import cho_factor, cho_solve, eigh, qr, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, eigh
 
 DETERMINED = 0.5
 """
@@ -53,9 +55,8 @@ def base_parameters(
     """
     Return sums of unknowns that the data determines.
 
-    A QR factorization with column pivoting takes one unknown after the other whose column no sum
-    of those taken before gives.  The columns of the others are such sums, so each of these
-    unknowns has the effect of multiples of those taken.  Sums that noise hides are left out.
+    They have the unknowns with independent columns.  The columns of the others are sums of these,
+    so each of the others has the effect of multiples of them.  Sums that noise hides are left out.
 
     :param chosen: which unknowns the fit could change, shape (unknowns,).
     :param hessian: of half the weighted sum of squares, shape (unknowns, unknowns).
@@ -68,7 +69,8 @@ def base_parameters(
     taken, others, factors = _independent(chosen, hessian)
     if not len(taken):
         return ()
-    inner, factor = _factored(hessian, taken)
+    inner, scaled = _scaled(hessian, taken)
+    factor = cho_factor(scaled)
     changes = -inner * cho_solve(factor, inner * gradient[taken])
     errors = inner * np.sqrt(np.max([
         np.square(cho_solve(factor, inner[:, None] * one[:, taken].T)).sum(axis=1)
@@ -96,9 +98,7 @@ def condition_number(chosen: np.ndarray, hessian: np.ndarray) -> float:
     taken, _, _ = _independent(chosen, hessian)
     if not len(taken):
         return float('inf')
-    inner = 1.0 / np.sqrt(np.diag(hessian)[taken])
-    values = eigh(
-        inner[:, None] * hessian[np.ix_(taken, taken)] * inner[None, :], eigvals_only=True)
+    values = eigh(_scaled(hessian, taken)[1], eigvals_only=True)
     return float(np.sqrt(values[-1] / max(values[0], 1e-300)))
 
 
@@ -107,26 +107,23 @@ def _independent(
     """
     Return unknowns with independent columns, the others, and the sums that these are of those.
 
-    Columns are scaled to norm 1.  Those of no effect at all are with neither.
+    Those of no effect at all are with neither.
     """
     norms = np.sqrt(np.diag(hessian))
     indices = np.flatnonzero(chosen & (norms > 0.0))
     if not len(indices):
         return indices, indices, np.zeros((0, 0))
-    scale = 1.0 / norms[indices]
-    values, vectors = eigh(scale[:, None] * hessian[np.ix_(indices, indices)] * scale[None, :])
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    R, order = qr(root, mode='r', pivoting=True)
-    rank = int(np.count_nonzero(np.abs(np.diag(R)) > STRUCTURAL))
-    factors = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-    taken, others = indices[order[:rank]], indices[order[rank:]]
-    return taken, others, factors * norms[others][None, :] / norms[taken][:, None]
+    values, vectors = eigh(_scaled(hessian, indices)[1])
+    taken, others, factors = sums_of_others(
+        np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, STRUCTURAL)
+    taken, others = indices[taken], indices[others]
+    return taken, others, factors * norms[others] / norms[taken][:, None]
 
 
-def _factored(hessian: np.ndarray, taken: np.ndarray) -> tuple[np.ndarray, tuple]:
+def _scaled(hessian: np.ndarray, taken: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return factors of unknowns, and the matrix of their columns scaled to norm 1."""
     inner = 1.0 / np.sqrt(np.diag(hessian)[taken])
-    return inner, cho_factor(
-        inner[:, None] * hessian[np.ix_(taken, taken)] * inner[None, :])
+    return inner, inner[:, None] * hessian[np.ix_(taken, taken)] * inner
 
 
 def _sum(terms: Mapping[str, float]) -> str:
@@ -146,115 +143,81 @@ def why_not_identifiable(
 
     :param missing: whether each unknown is chosen and not determined, shape (unknowns,).
     """
-    hidden = _without_effect(design)
+    tree, hidden = design.robot.tree, _without_effect(design)
     by_owner: dict[tuple[str, str], list[int]] = {}
-    for index in np.flatnonzero(missing):
+    for index in np.flatnonzero(missing).tolist():
         unknown = design.unknowns[index]
-        by_owner.setdefault((unknown.owner, _kind(unknown)), []).append(int(index))
-    sentences = []
+        kind = 'inertial' if unknown.is_inertial else (
+            GAIN if unknown.quantity == GAIN else 'joint')
+        by_owner.setdefault((unknown.owner, kind), []).append(index)
+    never: list[str] = []
+    sentences: list[str] = []
     for (owner, kind), indices in by_owner.items():
-        if kind == 'inertial':
-            sentences += _of_a_body(design, owner, indices, hidden)
-        elif kind == 'joint':
-            sentences += _of_a_joint(design, seen, owner, indices, hidden)
-        elif kind == GAIN:
+        of, body = owner, design.unknowns[indices[0]].body
+        names = {index: design.unknowns[index].name.split(' of ')[0] for index in indices}
+        if kind == GAIN:
             sentences.append(
                 f'The drive gain of {owner} is not determined: the known payload hardly loads '
                 'this joint; record poses in which the payload pulls at it, with and without it.')
-        else:
+            continue
+        if not owner:
             sentences.append(
                 'The direction of gravity is not determined: hold the arm in poses that load '
                 'joints with axes in different directions.')
+            continue
+        if kind == 'joint' and not seen.rows[tree.bodies[body].v_slice].any():
+            sentences.append(
+                f'{", ".join(names.values())} of {owner}: the joint never moves fast enough, or '
+                'its effort was not recorded or is constant; move it in both directions at '
+                'several speeds.')
+            continue
+        if kind == 'inertial':
+            of = f'the {owner}' if owner == PAYLOAD else f'the body of link {owner!r}'
+        told = [name for index, name in names.items() if hidden[index]]
+        never += [f'{", ".join(told)} of {of}'] if told else []
+        more = [name for index, name in names.items() if not hidden[index]]
+        if more and kind == 'joint':
+            sentences.append(
+                f'{", ".join(more)} of {of}: this motion does not tell them apart, or the efforts '
+                'hardly depend on them; move the joint in both directions, slowly and near its '
+                'largest speed, with strong accelerations in between.')
+        elif more:
+            ways = [way for way, first in (
+                ('hold it in more orientations to gravity', 'mh'),
+                ('accelerate it faster, about all axes that it can turn about', 'I'))
+                if any(name[0] in first for name in more)]
+            sentences.append(
+                f'{", ".join(more)} of {of}: this motion hardly makes efforts depend on them; '
+                f'{" and ".join(ways)}, by moving {", ".join(_joints_to(tree, body))}.')
+    if never:
+        sentences.insert(0, (
+            f'{"; ".join(never)}: no motion tells these one by one, since the efforts depend only '
+            'on sums of them; the sums that the data holds are among the base parameters, and '
+            'efforts need no more.'))
     return tuple(sentences)
 
 
-def _kind(unknown: Unknown) -> str:
-    if unknown.is_inertial:
-        return 'inertial'
-    if unknown.quantity == GAIN:
-        return GAIN
-    return 'joint' if unknown.owner else 'gravity'
-
-
-def _of_a_body(
-        design: Design, owner: str, indices: Sequence[int], hidden: np.ndarray) -> list[str]:
-    of = f'the {owner}' if owner == PAYLOAD else f'the body of link {owner!r}'
-    never = [design.unknowns[index].quantity for index in indices if hidden[index]]
-    more = [design.unknowns[index].quantity for index in indices if not hidden[index]]
-    result = []
-    if never:
-        result.append(
-            f'{", ".join(never)} of {of}: no motion tells them one by one, since the efforts '
-            'depend only on sums of them and of numbers of other bodies; the sums that the data '
-            'holds are among the base parameters, and efforts need no more.')
-    if more:
-        path = _moving(design, design.unknowns[indices[0]].body)
-        static = any(name == 'm' or name.startswith('h') for name in more)
-        dynamic = any(name.startswith('I') for name in more)
-        ways = [*(['hold it in more orientations to gravity'] if static else []),
-                *(['accelerate it faster, about all axes that it can turn about']
-                  if dynamic else [])]
-        result.append(
-            f'{", ".join(more)} of {of}: this motion hardly makes efforts depend on them; '
-            f'{" and ".join(ways)}, by {path}.')
-    return result
-
-
-def _moving(design: Design, body: int) -> str:
-    """Return the joints that move a body, in words."""
-    tree = design.robot.tree
+def _joints_to(tree: Tree, body: int) -> list[str]:
+    """Return the joints that move a body, that next to the base first."""
     names: list[str] = []
     while body >= 0:
         names.insert(0, tree.bodies[body].joint)
         body = tree.bodies[body].parent
-    return f'moving {", ".join(names)}'
-
-
-def _of_a_joint(
-        design: Design, seen: Information, owner: str, indices: Sequence[int],
-        hidden: np.ndarray) -> list[str]:
-    first = design.unknowns[indices[0]]
-    coordinates = design.robot.tree.bodies[first.body].v_slice
-
-    def named(chosen: Sequence[int]) -> str:
-        return ', '.join(design.unknowns[index].name.split(' of ')[0] for index in chosen)
-
-    if not seen.rows[coordinates].any():
-        return [f'{named(indices)} of {owner}: the joint never moves fast enough, or its effort '
-                'was not recorded or is constant; move it in both directions at several speeds.']
-    never = [index for index in indices if hidden[index]]
-    more = [index for index in indices if not hidden[index]]
-    result = []
-    if never:
-        result.append(
-            f'{named(never)} of {owner}: no motion tells it by itself, since the efforts depend '
-            'only on sums of it and of numbers of bodies; the sums that the data holds are among '
-            'the base parameters, and efforts need no more.')
-    if more:
-        result.append(
-            f'{named(more)} of {owner}: this motion does not tell them apart, or the efforts '
-            'hardly depend on them; move the joint in both directions, slowly and near its '
-            'largest speed, with strong accelerations in between.')
-    return result
+    return names
 
 
 def _without_effect(design: Design) -> np.ndarray:
     """Return which unknowns no motion of this robot determines one by one, shape (unknowns,)."""
-    robot, rng = design.robot, np.random.default_rng(0)
-    count = max(30, 3 * len(design.unknowns) // max(robot.nv, 1))
-    q = np.array([robot.integrate(robot.neutral(), one)
-                  for one in rng.uniform(-1.5, 1.5, (count, robot.nv))])
-    qd, qdd = rng.normal(size=(2, count, robot.nv))
-    moves = np.ones((count, robot.nv), dtype=bool)
-    information = reduced(
-        design, [Chunk({}, q, qd, qdd, np.zeros((count, robot.nv)), moves)], None)
+    robot = design.robot
+    q, qd, qdd = random_states(robot, max(30, 3 * len(design.unknowns) // max(robot.nv, 1)))
+    information = reduced(design, [Chunk({}, q, qd, qdd, 0.0 * qd, qd == qd)], None)
     total = np.zeros((design.columns, design.columns))
     for columns, products in zip(design.of_coordinate, information.products):
         total[np.ix_(columns, columns)] += products[:-2, :-2]
-    norms = np.sqrt(np.diag(total))
-    inner = np.where(norms > 0.0, 1.0 / np.where(norms > 0.0, norms, 1.0), 1.0)
-    values, vectors = eigh(inner[:, None] * total * inner[None, :])
-    unseen = vectors[:, values < 1e-10 * values[-1]]
-    hidden = np.zeros(len(design.unknowns), dtype=bool)
-    hidden[:design.columns] = np.sqrt(np.sum(unseen**2, axis=1)) > 1e-3
+    hidden = np.arange(len(design.unknowns)) < design.columns
+    seen = np.flatnonzero(np.diag(total))
+    if len(seen):
+        values, vectors = eigh(_scaled(total, seen)[1])
+        unseen = vectors[:, values < 1e-10 * values[-1]]
+        hidden[seen] = np.linalg.norm(unseen, axis=1) > 1e-3
     return hidden

@@ -65,28 +65,49 @@ def independent_columns(
     """
     if not any(bodies):
         return [Independent((), (), np.zeros((0, 0))) for _ in bodies]
-    rng = np.random.default_rng(0)
-    count = 20 * max(map(len, bodies)) + 20
     textbook = Robot(robot.tree, gravity=robot.free_fall, engine='textbook')
+    Y = textbook.regressor(*random_states(robot, 20 * max(map(len, bodies)) + 20))
+    return [_independent(Y[:, coordinate], own) for coordinate, own in enumerate(bodies)]
+
+
+def random_states(robot: Robot, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return positions, velocities and accelerations, the same ones at each call."""
+    rng = np.random.default_rng(0)
     q = np.array([robot.integrate(robot.neutral(), one)
                   for one in rng.uniform(-1.5, 1.5, (count, robot.nv))])
-    Y = textbook.regressor(q, *rng.normal(size=(2, count, robot.nv)))
-    return [_independent(Y[:, coordinate], own) for coordinate, own in enumerate(bodies)]
+    qd, qdd = rng.normal(size=(2, count, robot.nv))
+    return q, qd, qdd
+
+
+def sums_of_others(
+        A: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """
+    Return which columns are independent, which others are sums of these, and the sums.
+
+    A QR factorization with column pivoting takes one column after the other that is no sum of
+    those taken before.
+
+    :param least: a column is a sum of others where what they leave of it is less than this share
+        of its norm, and 0, and with neither, where it is less than this share of the largest one.
+    :return: the places of both, and factors, shape (taken, others).
+    """
+    norms = np.linalg.norm(A, axis=0)
+    there = np.flatnonzero(norms > least * norms.max(initial=0.0))
+    if not len(there):
+        return there, there, np.zeros((0, 0))
+    R, order = qr(A[:, there] / norms[there], mode='r', pivoting=True)
+    rank = int(np.count_nonzero(np.abs(np.diag(R)) > least))
+    taken, others = there[order[:rank]], there[order[rank:]]
+    factors = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    return taken, others, factors * norms[others] / norms[taken][:, None]
 
 
 def _independent(Y: np.ndarray, bodies: tuple[int, ...]) -> Independent:
     """Find the independent columns of one coordinate, shape of Y (states, 10 bodies of all)."""
     places = np.array([10 * body + row for body in bodies for row in range(10)], dtype=int)
+    taken, others, factors = sums_of_others(Y[:, places], DEPENDENT)
     sums = np.zeros((len(places), len(places)))
-    norms = np.linalg.norm(Y[:, places], axis=0)
-    there = np.flatnonzero(norms > DEPENDENT * norms.max(initial=0.0))
-    if not len(there):
-        return Independent((), bodies, sums[:0])
-    R, order = qr(Y[:, places[there]] / norms[there], mode='r', pivoting=True)
-    rank = int(np.count_nonzero(np.abs(np.diag(R)) > DEPENDENT))
-    taken, others = there[order[:rank]], there[order[rank:]]
     sums[taken, taken] = 1.0
-    sums[np.ix_(taken, others)] = (
-        solve_triangular(R[:rank, :rank], R[:rank, rank:]) * norms[others] / norms[taken][:, None])
+    sums[np.ix_(taken, others)] = factors
     taken = np.sort(taken)
     return Independent(tuple(places[taken].tolist()), bodies, sums[taken])

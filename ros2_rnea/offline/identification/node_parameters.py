@@ -21,7 +21,7 @@ with what to do instead.  So are doubts, and what was left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import json
 from math import inf
 from shlex import quote
@@ -68,18 +68,28 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
     """
     errors = {(one.quantity, one.owner): inf if one.standard_error is None else one.standard_error
               for one in identification.parameters}
-    held, others = _held(identification)
-    no_offset = [joint for joint in held if abs(identification.friction[joint].offset)
-                 <= SIGNIFICANT * errors.get(('offset', joint), inf)]
+    sums = {name for each in identification.base_parameters for name in each.terms}
+    determined = {one.owner for one in identification.parameters if one.quantity in FRICTION
+                  and (one.standard_error is not None or one.name in sums)}
+    laws = {joint: law for joint, law in identification.friction.items() if joint in determined}
+    no_offset = [joint for joint, law in laws.items()
+                 if abs(law.offset) <= SIGNIFICANT * errors.get(('offset', joint), inf)]
+    friction: dict[str, dict[str, float]] = {}
+    for joint, law in laws.items():  # all numbers: zeros replace those of a URDF, or of before
+        for name, value in law.numbers().items():
+            if joint in identification.joints or not ADJUSTABLE[name].of_one_coordinate:
+                friction.setdefault(name, {})[joint] = (
+                    0.0 if name == 'friction_offset' and joint in no_offset else _rounded(value))
     gravity = [] if identification.gravity is None or not any(
         abs(one.value - one.urdf_value) > SIGNIFICANT * errors[one.quantity, one.owner]
         for one in identification.parameters if one.quantity.startswith('gravity')
     ) else [*map(_rounded, identification.gravity)]
     armature = {joint: _rounded(value)
                 for joint, value in identification.rotor_inertias.items() if value}
-    thresholds, unfit = _thresholds(identification, doubts)
+    proposed = dict(_thresholds(identification, doubts))
+    thresholds = {joint: value for joint, value in proposed.items() if value is not None}
     parameters = {name: value for name, value in {
-        **_friction(identification, held, no_offset),
+        **friction,
         'armature': armature,
         'gravity': gravity,
         'payload_links': [identification.payload[0]] if identification.payload else [],
@@ -87,9 +97,10 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
     comments = [
         'The parameters of the node inverse_dynamics that were identified from recordings.',
         *_use(doubts),
-        *_paragraph(others, 'Friction is left out for {}: the recordings do not determine it, '
+        *_paragraph([joint for joint in identification.friction if joint not in laws],
+                    'Friction is left out for {}: the recordings do not determine it, '
                     'because the joint rests, or its effort was not recorded or is constant.'),
-        *_paragraph([joint for joint in no_offset if identification.friction[joint].offset],
+        *_paragraph([joint for joint in no_offset if laws[joint].offset],
                     'friction_offset is 0 for {}: what was identified is not larger than '
                     f'{SIGNIFICANT:g} standard errors.'),
         *_paragraph([] if identification.gravity is None or gravity else ['gravity'],
@@ -104,14 +115,13 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
         *_paragraph(thresholds, 'A proposal: external_effort_threshold is '
                     f'{CONTACT:g} times the RMS of what the model leaves of the recorded efforts, '
                     'and the friction that can hold a joint at rest.  Watch ~/external_effort in '
-                    'free motion before contact_reaction becomes hold.'),
-        *_paragraph(thresholds, f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the '
-                    'default, with which the observer follows within 20 ms.  A smaller gain '
-                    'averages more of what the model leaves and of the noise of velocities: the '
-                    'same threshold is on the safe side, a smaller one may do, and a contact is '
-                    'seen later (with 5, after some 0.2 s).'),
-        *_paragraph(unfit, 'No external_effort_threshold is proposed for {}: there is a doubt '
-                    'about the joint, or the threshold would be above '
+                    'free motion before contact_reaction becomes hold.  '
+                    f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the default.  With a '
+                    'smaller gain the same threshold is on the safe side, a smaller one may do, '
+                    'and a contact is seen later (with 5, after some 0.2 s).'),
+        *_paragraph([joint for joint in proposed if joint not in thresholds],
+                    'No external_effort_threshold is proposed for {}: there is a doubt about the '
+                    'joint, or the threshold would be above '
                     f'{100.0 * LARGEST_SHARE:.0f} % of its effort limit.'),
         *_gain_comment(identification)]
     text = yaml.safe_dump(
@@ -136,74 +146,42 @@ def _use(doubts: Sequence[Doubt]) -> Iterable[str]:
         yield from wrap(doubt.sentence, WIDTH, initial_indent='- ', subsequent_indent='  ')
 
 
-def _held(identification: Identification) -> tuple[list[str], list[str]]:
-    """Return the joints of whose friction the data determines a number or a sum, and others."""
-    sums = {name for each in identification.base_parameters for name in each.terms}
-    determined = {one.owner for one in identification.parameters if one.quantity in FRICTION
-                  and (one.standard_error is not None or one.name in sums)}
-    joints = identification.friction
-    return ([joint for joint in joints if joint in determined],
-            [joint for joint in joints if joint not in determined])
-
-
-def _friction(identification: Identification, joints: Iterable[str],
-              no_offset: Sequence[str]) -> dict[str, dict[str, float]]:
-    """
-    Return the friction by parameter and joint.
-
-    All numbers of such a joint are given, since zeros replace those of a URDF or of an earlier
-    identification.
-    """
-    numbers: dict[str, dict[str, float]] = {}
-    for joint in joints:
-        for name, value in identification.friction[joint].numbers().items():
-            if joint in identification.joints or not ADJUSTABLE[name].of_one_coordinate:
-                numbers.setdefault(name, {})[joint] = (
-                    0.0 if name == 'friction_offset' and joint in no_offset else _rounded(value))
-    return numbers
-
-
 def _thresholds(
         identification: Identification, doubts: Sequence[Doubt],
-        ) -> tuple[dict[str, float], list[str]]:
+        ) -> Iterator[tuple[str, float | None]]:
     """
-    Return above which external effort the node may take something for a contact.
+    Yield above which external effort the node may take something for a contact, by joint.
 
     Nothing touched the robot in the recordings, so what the model leaves of their efforts is what
     would be taken for a contact; at rest, so is the friction that holds the joint.  Joints whose
-    drive gains are unknown have none, because the node observes only efforts in Nm or N.
-
-    :return: by joint, and the joints whose result is not good enough for one.
+    drive gains are unknown have none, because the node observes only efforts in Nm or N.  It is
+    None where the result is not good enough for one.
     """
     tree = identification.robot.tree
     left = np.where(np.isfinite(identification.identified_rms), identification.identified_rms,
                     identification.noise_rms)
     doubtful = {joint for doubt in doubts for joint in doubt.joints}
-    numbers, unfit = {}, []
     for joint, rms in zip(identification.joints, left.tolist()):
-        if joint not in tree.joints or joint in identification.gains or not 0.0 < rms < inf:
-            continue
-        body = tree.bodies[tree.joints[joint]]
-        at_rest = float(body.friction) + float(body.breakaway_friction)
-        threshold = _rounded(CONTACT * rms + at_rest, THRESHOLD_DIGITS)
-        if joint in doubtful or threshold > LARGEST_SHARE * (body.limits.effort or inf):
-            unfit.append(joint)
-        else:
-            numbers[joint] = threshold
-    return numbers, unfit
+        if joint in tree.joints and joint not in identification.gains and 0.0 < rms < inf:
+            body = tree.bodies[tree.joints[joint]]
+            threshold = _rounded(CONTACT * rms + float(body.friction) + float(
+                body.breakaway_friction), THRESHOLD_DIGITS)
+            is_good = joint not in doubtful and threshold <= LARGEST_SHARE * (
+                body.limits.effort or inf)
+            yield joint, threshold if is_good else None
 
 
 def _payload_comment(identification: Identification) -> Iterable[str]:
     if identification.payload is None:
         return
     link, inertial = identification.payload
-    x, y, z = map(_rounded, inertial.origin.xyz)
-    names = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-    moments = ', '.join(
-        f'{name}: {_rounded(value)}' for name, value in zip(names, inertial.inertia))
+    com, moments = (
+        ', '.join(f'{name}: {_rounded(value)}' for name, value in zip(names, values))
+        for names, values in (('xyz', inertial.origin.xyz), (
+            ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), inertial.inertia)))
     name = printable(json.dumps(link, ensure_ascii=False))  # any JSON is YAML
     request = (f'{{name: identified, link: {name}, inertia: {{m: {_rounded(inertial.mass)}, '
-               f'com: {{x: {x}, y: {y}, z: {z}}}, {moments}}}}}')
+               f'com: {{{com}}}, {moments}}}}}')
     yield ''
     yield 'The payload is attached by a service, since it comes and goes:'
     yield ('  ros2 service call /inverse_dynamics/set_payload ros2_rnea_interfaces/srv/SetPayload '

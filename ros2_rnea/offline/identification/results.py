@@ -218,29 +218,27 @@ def summary(identification: Identification) -> dict[str, Any]:
     is no number: a joint without measured efforts, or the standard error of a parameter that the
     data does not tell (``identifiable`` is false); its value is what the model has, no result.
     """
-    named = {name: _plain(getattr(identification, name)) for name in (
+    found = plain_data({name: getattr(identification, name) for name in (
         'joints', 'measured_rms', 'urdf_rms', 'identified_rms', 'noise_rms', 'samples',
         'independent_samples', 'physically_consistent', 'condition_number', 'parameters',
         'base_parameters', 'not_identifiable', 'links', 'friction', 'rotor_inertias', 'gravity',
-        'payload', 'gains')}
-    for one in named['parameters']:
+        'gains')})
+    for one in found['parameters']:
         one['identifiable'] = one['standard_error'] is not None
-    if identification.payload:
-        link, inertial = identification.payload
-        named['payload'] = _plain({
-            'link': link, 'mass': inertial.mass, 'center': inertial.origin.xyz,
-            'inertia': inertial.inertia})
-    return {'robot': identification.robot.name, **named}
+    link, inertial = identification.payload or ('', None)
+    payload = inertial and {'link': link, 'mass': inertial.mass, 'center': inertial.origin.xyz,
+                            'inertia': inertial.inertia}
+    return {'robot': identification.robot.name, **found, 'payload': plain_data(payload)}
 
 
-def _plain(value: Any) -> Any:
+def plain_data(value: Any) -> Any:
     """Return a value as JSON can have it: None for a number that is not finite."""
     if is_dataclass(value):
         value = vars(value)
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: plain_data(one) for name, one in value.items()}
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [plain_data(one) for one in value]
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -315,8 +315,9 @@ def _rounded(inertial: Inertial, digits: int) -> Inertial:
                      for value in values)
 
     mass, = rounded([inertial.mass], 0.0)
-    result = replace(inertial, mass=mass, inertia=rounded(inertial.inertia, largest), origin=replace(
-        inertial.origin, xyz=rounded(inertial.origin.xyz, extent)))
+    origin = replace(inertial.origin, xyz=rounded(inertial.origin.xyz, extent))
+    result = replace(
+        inertial, mass=mass, origin=origin, inertia=rounded(inertial.inertia, largest))
     exists = [is_consistent(np.array(parameters_of(link_inertia(each))))
               for each in (inertial, result)]
     return inertial if exists == [True, False] else result

@@ -50,7 +50,7 @@ def peak(arm, parts):
         found = identify(kept, arm)
         gc.collect()
         report = Report.of('after', kept, found.robot)
-        JointPictures(report.comparison, 0)
+        JointPictures([report.comparison], 0)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -44,7 +44,7 @@ from ros2_rnea.offline.commands.recordings import (
     EXAMPLES,
     prepared_recordings,
 )
-from ros2_rnea.offline.commands.report.page import PAGE, write_report
+from ros2_rnea.offline.commands.report.page import PAGE, write_page
 from ros2_rnea.offline.commands.report.report import Report
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
 from ros2_rnea.offline.identification.identification import HELD_BACK, identify
@@ -97,11 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(effort_table(identification, options.held_back))
     for sentence in (*sentences(identification, found), *urdf.remarks):
         console.print(sentence, markup=False)
-    with progress_bar() as progress:
-        progress.add_task('writing the report', total=None)
-        write_report([before, replace(
-            after, remarks=tuple(f'WARNING: {doubt.sentence}' for doubt in found))],
-            options.out)
+    warnings = [f'WARNING: {doubt.sentence}' for doubt in found]
+    write_page([before, replace(after, remarks=tuple(warnings))], options.out)
     say_written(console, [options.out / name for name in (URDF, PARAMETERS, SUMMARY, PAGE)])
     return ExitCode.DOUBTFUL if found else ExitCode.BETTER
 

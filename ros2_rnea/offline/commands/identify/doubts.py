@@ -79,9 +79,9 @@ def doubts(
     """
     comparison = compare(recordings, identification.robot) if recordings else None
     return (*wrong_efforts(before, identification.joints, gains),
-            *_unjudged(identification, before), *_bursts(identification, before, comparison),
-            *_gains(before, identification.joints, gains),
-            *_of_the_fit(identification), *_explains_little(identification),
+            *_of_the_recordings(identification, before, gains),
+            *_bursts(identification, before, comparison),
+            *_of_the_fit(identification), *_masses(identification),
             *_contradictions(identification, comparison),
             *_not_judged(identification, recordings),
             *_remaining_causes(identification, after, comparison))
@@ -115,21 +115,23 @@ def _large(
                 of or identification).measured_rms.tolist()) if size > share * whole}
 
 
-def _unjudged(identification: Identification, before: Diagnosis) -> Iterator[Doubt]:
-    """Yield that signs and factors of efforts could not be checked."""
+def _said(large: Sequence[str]) -> str:
+    return f'{", ".join(large)}; RMS, Nm or N' if any(large) else ''
+
+
+def _of_the_recordings(
+        identification: Identification, before: Diagnosis, gains: Names) -> Iterator[Doubt]:
+    """Yield that signs and factors are not known, or are near 1 and in the masses now."""
+    joints = identification.joints
     unknown = tuple(
         joint for joint, noise, measured in zip(
-            identification.joints, before.noise.tolist(), identification.measured_rms.tolist())
+            joints, before.noise.tolist(), identification.measured_rms.tolist())
         if np.isnan(noise) and measured > 0.0 and not any(
             each.kind is Kind.SATURATED and each.is_about(joint) for each in before.wrong_efforts))
     if unknown:
         yield Doubt(
             f'the recordings are too short to check the sign and the factor of the efforts of '
             f'{", ".join(unknown)}; record a longer motion', unknown)
-
-
-def _gains(before: Diagnosis, joints: Sequence[str], gains: Names) -> Iterator[Doubt]:
-    """Yield factors on the effort that the fit has attributed to the masses."""
     for each in before.conclusions:
         if each.kind is Kind.GAIN and each not in before.wrong_efforts and not _is_unknown(
                 each, gains):
@@ -153,30 +155,38 @@ def _bursts(
                 left = _large(identification, _rms(run.difference(rows)), comparison)
         told = [left[joint] for joint in each.joints if joint in left]
         if told:
-            yield Doubt(str(each) + (
-                f'  The identified model leaves there {", ".join(told)} (RMS, Nm or N).'
-                if any(told) else ''), each.joints)
+            yield Doubt(
+                f'{each}  The identified model leaves there {_said(told)}.' if any(told)
+                else str(each), each.joints)
 
 
 def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
+    """Yield for which joints the identified model is no good, or held back, and by how much."""
     if not identification.physically_consistent:
         yield Doubt('a body of the result cannot exist (it is not physically consistent); do not '
                     'use it for control')
-    worse = _large(identification, np.sqrt(np.maximum(
-        identification.identified_rms ** 2 - identification.urdf_rms ** 2, 0.0)))
-    if worse:
-        yield Doubt(
-            f'on held-back data the identified model is worse than the URDF for '
-            f'{", ".join(worse)} (by {", ".join(worse.values())}; RMS, Nm or N); record a longer '
-            'and richer motion', tuple(worse))
-    held = {} if identification.held_by_spheres is None else _large(
-        identification, identification.held_by_spheres)
-    if held:
-        yield Doubt(
-            f'{", ".join(held.values())} (RMS, Nm or N) is left only because masses are kept near '
-            f'what the URDF describes, above all that of {identification.tightest!r}; if a tool '
-            'or something else reaches farther there, give it a link in the URDF, at its end, '
-            'with a fixed joint', tuple(held))
+    left, held = identification.identified_rms, identification.held_by_spheres
+    worse = np.sqrt(np.maximum(left ** 2 - identification.urdf_rms ** 2, 0.0))
+    for sizes, share, text in (
+            (worse, SIZE, 'on held-back data the identified model is worse than the URDF for '
+             '{joints} (by {sizes}); record a longer and richer motion'),
+            (0.0 * left if held is None else held, SIZE,
+             f'masses are kept near what the URDF describes, above all that of '
+             f'{identification.tightest!r}, and because of that alone the fit leaves more '
+             '({sizes}); if a tool or something else reaches farther there, give it a link in the '
+             'URDF, at its end, with a fixed joint'),
+            (left, EXPLAINS_LITTLE, 'on held-back data the identified model leaves nearly all of '
+             'the measured effort ({sizes}); is this the effort of this joint, and is it more '
+             'than noise?  Let the joint move where gravity, acceleration or friction take more '
+             'of it')):
+        large = _large(identification, sizes, share=share)
+        if large:
+            yield Doubt(text.format(joints=', '.join(large), sizes=_said([*large.values()])),
+                        tuple(large))
+
+
+def _masses(identification: Identification) -> Iterator[Doubt]:
+    """Yield masses far from the URDF's that nothing determines."""
     advice = (
         'if it cannot be true, let fewer numbers be unknown, or record a richer motion'
         if identification.rotor_inertias else
@@ -192,36 +202,22 @@ def _of_the_fit(identification: Identification) -> Iterator[Doubt]:
                 f'the URDF, although the data does not determine it; {advice}')
 
 
-def _explains_little(identification: Identification) -> Iterator[Doubt]:
-    """Yield for which joints the identified model is hardly better than none."""
-    poor = _large(identification, identification.identified_rms, share=EXPLAINS_LITTLE)
-    if poor:
-        yield Doubt(
-            'on held-back data the identified model leaves nearly all of the measured effort '
-            f'(RMS, Nm or N): {", ".join(poor.values())}; is this the effort of this joint, and '
-            'is it more than noise?  Let the joint move where gravity, acceleration or friction '
-            'take more of it', tuple(poor))
-
-
 def _contradictions(
         identification: Identification, comparison: Comparison | None) -> Iterator[Doubt]:
     """Yield which recordings are not of one model."""
-    if comparison is None or identification.apart is None or len(identification.apart) != len(
-            comparison.runs):
+    if comparison is None or identification.apart is None:
         return
     for run, apart in zip(comparison.runs, identification.apart):
-        if not (apart > CONTRADICTS).any():
-            continue
-        left = _rms(np.where(run.recording.moves, run.difference(), np.nan))
-        large = _large(
-            identification, np.where(apart > CONTRADICTS, left, 0.0), comparison)
-        if large:
-            yield Doubt(
-                f'recording {run.recording.name!r} contradicts the others: of its effort, the '
-                f'model of all leaves {", ".join(large.values())} (RMS, Nm or N), up to '
-                f'{number(float(np.nanmax(apart)))} times what a model of this recording alone '
-                'leaves; are all of one arm, with the same tool, units and zeros?  Tell loads by '
-                '--payload', tuple(large))
+        if (apart > CONTRADICTS).any():
+            left = _rms(np.where(run.recording.moves, run.difference(), np.nan))
+            large = _large(identification, np.where(apart > CONTRADICTS, left, 0.0), comparison)
+            if large:
+                yield Doubt(
+                    f'recording {run.recording.name!r} contradicts the others: of its effort, the '
+                    f'model of all leaves {", ".join(large.values())} (RMS, Nm or N), up to '
+                    f'{number(float(np.nanmax(apart)))} times what a model of this recording '
+                    'alone leaves; are all of one arm, with the same tool, units and zeros?  Tell '
+                    'loads by --payload', tuple(large))
 
 
 def _not_judged(
@@ -232,25 +228,22 @@ def _not_judged(
 
     Joints that no recording has, such as those of a gripper that is not recorded, are left out.
     """
-    joints, samples = identification.joints, identification.samples
-    late, silent, resting = [], [], []
+    reasons: dict[str, list[str]] = {}
     for j in np.flatnonzero(np.isnan(identification.identified_rms)).tolist():
-        if samples[j]:
-            late.append(joints[j])
+        if identification.samples[j]:
+            reason = ('in no held-back sample does the joint move and have an effort; let all '
+                      'joints move until the end of the recording, or let a larger part be held '
+                      'back (--held-back)')
         elif any(np.isfinite(each.tau[:, j]).any() for each in recordings):
-            resting.append(joints[j])
+            reason = 'it rests in all recordings; let it move, too'
         elif any(each.moves[:, j].any() for each in recordings):
-            silent.append(joints[j])
-    for names, why, remedy in (
-            (late, 'in no held-back sample does the joint move and have an effort',
-             'let all joints move until the end of the recording, or let a larger part be held '
-             'back (--held-back)'),
-            (silent, 'its effort was not recorded, or is constant', 'record its effort'),
-            (resting, 'it rests in all recordings', 'let it move, too')):
-        if names:
-            yield Doubt(
-                f'nothing says how good the identified model is for {", ".join(names)}: {why}; '
-                f'{remedy}', tuple(names))
+            reason = 'its effort was not recorded, or is constant; record its effort'
+        else:
+            continue
+        reasons.setdefault(reason, []).append(identification.joints[j])
+    for reason, names in reasons.items():
+        yield Doubt(f'nothing says how good the identified model is for {", ".join(names)}: '
+                    f'{reason}', tuple(names))
 
 
 def _remaining_causes(
@@ -266,19 +259,17 @@ def _remaining_causes(
     left = dict.fromkeys(joints, '') if comparison is None else _large(
         identification, comparison.difference_rms, comparison)
     found = [each for each in after.conclusions if each.kind is not Kind.SATURATED
-             and left and set(_about(each, joints) or left).intersection(left)]
+             and not left.keys().isdisjoint(_about(each, joints) or left)]
+    if not left or after.is_explained and not found:
+        return
+    about = tuple(joint for joint in joints if any(each.is_about(joint) for each in found))
+    told = _said([left[joint] for joint in about or left if joint in left])
+    causes = ('that no single cause explains: an effort or a position may not be what the model '
+              'takes it for, or more has to be among the unknowns')
     if found:
-        about = tuple(joint for joint in joints if any(each.is_about(joint) for each in found))
-        told = ', '.join(filter(None, (left[joint] for joint in about or left if joint in left)))
-        more = (f' {len(found) - MAX_CAUSES} more are in {PAGE}.'
-                if len(found) > MAX_CAUSES else '')
-        yield Doubt(
-            f'the identified model leaves differences{f" ({told}; RMS, Nm or N)" * bool(told)} '
-            'that still have a cause, to be corrected or to be among the unknowns: '
-            f'{" ".join(each.sentence for each in found[:MAX_CAUSES])}{more}', about)
-    elif left and not after.is_explained:
-        told = ', '.join(filter(None, left.values()))
-        yield Doubt(
-            f'the identified model leaves differences{f" ({told}; RMS, Nm or N)" * bool(told)} '
-            'that no single cause explains: an effort or a position may not be what the model '
-            'takes it for, or more has to be among the unknowns', tuple(left))
+        causes = ('that still have a cause, to be corrected or to be among the unknowns: '
+                  + ' '.join(each.sentence for each in found[:MAX_CAUSES]))
+    if len(found) > MAX_CAUSES:
+        causes += f' {len(found) - MAX_CAUSES} more are in {PAGE}.'
+    yield Doubt(f'the identified model leaves differences{f" ({told})" * bool(told)} {causes}',
+                about if found else tuple(left))

@@ -32,7 +32,7 @@ from ros2_rnea.offline.commands.report.page import PAGE
 from ros2_rnea.offline.commands.report.report import recording_as_json
 from ros2_rnea.offline.identification.conclusions import Estimate
 from ros2_rnea.offline.identification.identification import HELD_BACK
-from ros2_rnea.offline.identification.node_parameters import DIGITS, node_parameters, SIGNIFICANT
+from ros2_rnea.offline.identification.node_parameters import DIGITS, node_parameters
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.results import Doubt, Identification, summary
 from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS
@@ -149,32 +149,12 @@ def sentences(
                'than 0.03 rad/s or m/s.  At such speeds the fit takes the whole Coulomb friction, '
                'as a machine has it, and the node sends less: half of it at 0.006, and 98 % at '
                '0.05 rad/s or m/s.')
-    yield from _precision(identification)
-
-
-def _precision(identification: Identification) -> Iterator[str]:
-    """Yield how much the recordings hold."""
-    counts = identification.independent_samples
-    used = [(count, joint)
-            for count, joint in zip(counts.tolist(), identification.joints) if count]
+    used = [(count, joint) for count, joint in zip(
+        identification.independent_samples.tolist(), identification.joints) if count]
     if used:
         fewest, joint = min(used)
         yield (f'Residuals are correlated in time: the samples of {joint} count as '
                f'{fewest:.0f} independent ones, the fewest of all joints.')
-    sums = [one for one in identification.base_parameters
-            if abs(one.value) > SIGNIFICANT * one.standard_error]
-    rest = len(identification.base_parameters) - len(sums)
-    if rest:
-        yield (f'{rest} of the {len(identification.base_parameters)} numbers and sums that the '
-               f'data determines are smaller than {SIGNIFICANT:g} standard errors: they may be '
-               'zero.')
-    if sums:
-        worst = max(sums, key=lambda one: one.standard_error / abs(one.value))
-        first, *others = worst.terms
-        name = f'the sum of {first} and {len(others)} more' if others else first
-        size = 100.0 * worst.standard_error / abs(worst.value)
-        yield (f'The largest relative standard error of the {"others" if rest else "numbers"} '
-               f'that the data determines is {number(size)} %, of {name}.')
     if identification.recordings < FEWEST_RECORDINGS:
         yield ('Standard errors do not cover what is the same throughout a recording, such as '
                f'friction at one temperature: identify from {FEWEST_RECORDINGS} or more '

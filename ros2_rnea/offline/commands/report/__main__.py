@@ -32,9 +32,13 @@ from ros2_rnea.offline.commands.recordings import (
     prepared_recordings,
 )
 from ros2_rnea.offline.commands.report.node_numbers import with_numbers_of
-from ros2_rnea.offline.commands.report.page import DATA, PAGE, write_report
-from ros2_rnea.offline.commands.report.report import as_json, NOTHING_WRONG, Report
-from ros2_rnea.offline.commands.report.table import report_table
+from ros2_rnea.offline.commands.report.page import PAGE, write_page
+from ros2_rnea.offline.commands.report.report import (
+    as_json,
+    NOTHING_WRONG,
+    Report,
+    report_table,
+)
 from ros2_rnea.offline.commands.robot_options import add_robot_options, robot_of
 from ros2_rnea.robots.arguments import STANDARD_GRAVITY
 
@@ -56,21 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     :returns: exit code.
     """
     options = _parser().parse_args(arguments)
-    report = _report(options)
-    if not options.dry_run:
-        write_report([report], options.out)
-    if options.json is not None and (options.json == STANDARD_OUTPUT or not options.dry_run):
-        write_json(as_json([report]), options.json)
-    if options.json != STANDARD_OUTPUT:
-        console = PrintableConsole(highlight=False)
-        console.print(report_table(report))
-        if not options.dry_run:
-            say_written(console, [
-                options.out / PAGE, options.out / DATA, 'a picture of each joint'])
-    return ExitCode.NOTHING_WRONG if report.verdict == NOTHING_WRONG else ExitCode.DOUBTFUL
-
-
-def _report(options: argparse.Namespace) -> Report:
     robot = robot_of(read_source(options.urdf), options)
     remarks: list[str] = []
     if options.parameters is not None:
@@ -78,7 +67,17 @@ def _report(options: argparse.Namespace) -> Report:
             robot, options.parameters, options.node, options.gravity is not STANDARD_GRAVITY)
         remarks.append(remark)
     prepared = list(prepared_recordings(options, robot, remarks))
-    return Report.of('model', prepared, robot, remarks)
+    report = Report.of('model', prepared, robot, remarks)
+    if not options.dry_run:
+        write_page([report], options.out)
+    if options.json is not None and (options.json == STANDARD_OUTPUT or not options.dry_run):
+        write_json(as_json([report]), options.json)
+    if options.json != STANDARD_OUTPUT:
+        console = PrintableConsole(highlight=False)
+        console.print(report_table(report))
+        if not options.dry_run:
+            say_written(console, [options.out / PAGE])
+    return ExitCode.NOTHING_WRONG if report.verdict == NOTHING_WRONG else ExitCode.DOUBTFUL
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,8 +88,8 @@ def _parser() -> argparse.ArgumentParser:
 Compare recorded efforts with those that the model needs for the recorded motion, and say what is
 wrong: efforts that are cut off, a turned sign, a factor, an offset, another direction of gravity,
 the zero of a joint, a load that the URDF lacks, a wrong mass, friction.  Each conclusion has its
-evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML that
-needs no network, JSON, and a picture of each joint.""",
+evidence; nothing is concluded that the recordings do not show.  It writes a page of HTML with
+pictures of each joint, which needs no network, and JSON where that is asked for.""",
         epilog=EXAMPLES + """
 exit codes:  0 the recordings show nothing wrong with the model; 1 something is concluded or stays
              open, as its verdict says; 2 what was given is refused, with the reason; 3 a defect
@@ -110,11 +109,10 @@ examples:
                        help='whose parameters these are (default %(default)s)')
     results = parser.add_argument_group('output')
     results.add_argument('--out', type=Path, default=Path('report'), metavar='FOLDER',
-                         help='folder of the page, the JSON and the pictures (default: report in '
-                              'the current folder)')
+                         help='folder of the page (default: report in the current folder)')
     results.add_argument('--json', type=json_path, metavar='FILE',
-                         help='write JSON to this file, too; -: to the standard output, without '
-                              'the table')
+                         help='write JSON to this file; -: to the standard output, without the '
+                              'table')
     results.add_argument('--dry-run', action='store_true', help='write no files')
     return parser
 

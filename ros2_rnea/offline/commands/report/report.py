@@ -11,7 +11,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 # See the License for the specific language governing permissions and
 # limitations under the License.
-"""What a report is made of, and the figures that its table, JSON and page have in common."""
+"""What a report is made of, as a table of a terminal and as JSON; its page is :mod:`.page`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from ros2_rnea.command_line.terminal import figure_table
+from ros2_rnea.offline.commands.number_text import number
 from ros2_rnea.offline.identification.comparison import compare, Comparison
-from ros2_rnea.offline.identification.conclusions import (
-    Conclusion,
-    Diagnosis,
-    Estimate,
-    Kind,
-)
+from ros2_rnea.offline.identification.conclusions import Conclusion, Diagnosis, Kind
 from ros2_rnea.offline.identification.diagnosis import diagnose
 from ros2_rnea.offline.identification.recording import PreparedRecording
-from ros2_rnea.offline.identification.results import JointFriction
+from ros2_rnea.offline.identification.results import JointFriction, plain_data
 from ros2_rnea.robots.robot import Robot
 
 
@@ -115,29 +116,28 @@ class Report:
     def rows(self) -> Iterator[Row]:
         """Yield the figures of each coordinate."""
         comparison, diagnosis = self.comparison, self.diagnosis
-        for j, coordinate in enumerate(comparison.coordinates):
-            yield Row(
-                coordinate.label, coordinate.effort_unit, float(comparison.measured_rms[j]),
-                float(comparison.difference_rms[j]), float(diagnosis.unexplained[j]),
-                float(diagnosis.noise[j]))
+        for coordinate, *figures in zip(
+                comparison.coordinates, comparison.measured_rms.tolist(),
+                comparison.difference_rms.tolist(), diagnosis.unexplained.tolist(),
+                diagnosis.noise.tolist()):
+            yield Row(coordinate.label, coordinate.effort_unit, *figures)
 
 
 def _notes(report: Report) -> Iterator[str]:
-    comparison, diagnosis = report.comparison, report.diagnosis
+    comparison, rows = report.comparison, [*report.rows()]
     robot = comparison.robot
     bodies = {name: robot.tree.bodies[index] for name, index in robot.tree.joints.items()}
-    rubbing = [name for name, body in bodies.items() if any(
-        getattr(body, number) for number in JointFriction().numbers()
-        if number != 'stribeck_velocity')]
-    if rubbing:
-        yield (f'The model has friction already for {", ".join(rubbing)}, so that a conclusion '
-               'about the friction of these joints is only about what differs from it.  The node '
-               'sends the friction of a URDF only with friction_from: description, and that of '
-               'its own parameters always.')
-    rotors = [name for name, body in bodies.items() if body.armature]
-    if rotors:
-        yield (f'The model has the inertia of rotors already for {", ".join(rotors)} (armature), '
-               'so that a conclusion about it is only about what differs.')
+    law = {*JointFriction().numbers()} - {'stribeck_velocity'}
+    for what, names, more in (
+            ('friction', [joint for joint, body in bodies.items() if any(
+                getattr(body, name) for name in law)],
+             '  The node sends the friction of a URDF only with friction_from: description, and '
+             'that of its own parameters always.'),
+            ('the inertia of rotors', [
+                f'{joint} (armature)' for joint, body in bodies.items() if body.armature], '')):
+        if names:
+            yield (f'The model has {what} already for {", ".join(names)}, so that a conclusion '
+                   f'about it is only about what differs.{more}')
     carried = dict.fromkeys(
         f'{inertial.mass:.4g} kg on {link}' for run in comparison.runs
         for link, inertial in run.recording.payloads.values())
@@ -147,17 +147,11 @@ def _notes(report: Report) -> Iterator[str]:
     if not any(robot.free_fall):
         yield ('The model has no gravity, so that no other direction of gravity was searched: '
                'say --gravity if there is one.')
-    silent = [row.joint for row in report.rows() if row.noise > NOTHING_ELSE * row.measured]
+    silent = [row.joint for row in rows if row.noise > NOTHING_ELSE * row.measured_rms]
     if silent:
         yield (f'{", ".join(silent)}: the recorded effort is nothing but noise, so that the model '
                'is not judged here.  Is it the effort of this joint, and in a unit with enough '
                'digits?')
-    unjudged = [coordinate.label for coordinate, noise in zip(
-        comparison.coordinates, diagnosis.noise) if not isfinite(noise)]
-    if unjudged and len(unjudged) < len(comparison.coordinates):
-        yield (f'{", ".join(unjudged)}: nothing is concluded of the effort here, and dashes stand '
-               'for figures, for the reason given below "Not known" ("What they do not say" on '
-               'the page).')
 
 
 @dataclass(frozen=True)
@@ -165,79 +159,103 @@ class Row:
     """
     The figures of one coordinate [Nm or N]; NaN where one is not known.
 
-    :ivar measured: RMS of the measured effort.
-    :ivar difference: RMS of the difference to the model.
-    :ivar unexplained: RMS of the residual after all conclusions have been applied.
+    :ivar measured_rms: RMS of the measured effort.
+    :ivar difference_rms: RMS of the difference to the model.
+    :ivar unexplained_rms: RMS of the residual after all conclusions have been applied.
     :ivar noise: standard deviation of what no rigid bodies explain.
     """
 
     joint: str
     unit: str
-    measured: float
-    difference: float
-    unexplained: float
+    measured_rms: float
+    difference_rms: float
+    unexplained_rms: float
     noise: float
 
     @property
     def share(self) -> str:
         """Return the difference as a share of the measured effort."""
-        share = self.difference / self.measured if self.measured else float('nan')
+        share = self.difference_rms / self.measured_rms if self.measured_rms else float('nan')
         return f'{100.0 * share:.0f} %' if isfinite(share) else '-'
 
 
-def as_json(reports: Sequence[Report]) -> dict[str, Any]:
+# ---- for programs -------------------------------------------------------------------------------
+
+
+def as_json(reports: Sequence[Report]) -> Any:
     """Return reports as plain data; what is not known is null."""
-    return {'reports': [_report(report) for report in reports]}
-
-
-def _report(report: Report) -> dict[str, Any]:
-    comparison = report.comparison
-    return {
+    return plain_data({'reports': [{
         'title': report.title,
-        'robot': comparison.robot.name,
+        'robot': report.comparison.robot.name,
         'verdict': report.verdict,
-        'recordings': [recording_as_json(run.recording) for run in comparison.runs],
-        'joints': [{
-            'joint': row.joint, 'unit': row.unit,
-            'measured_rms': _known(row.measured), 'difference_rms': _known(row.difference),
-            'unexplained_rms': _known(row.unexplained), 'noise': _known(row.noise),
-        } for row in report.rows()],
-        'conclusions': [_conclusion(each) for each in report.diagnosis.conclusions],
-        'open_questions': list(report.diagnosis.open_questions),
-        'notes': list(report.notes),
-        'remarks': list(report.remarks),
-    }
-
-
-def recording_as_json(recording: PreparedRecording) -> dict[str, Any]:
-    """Return what a recording was, as plain data: delay [s] and cut-off [Hz]."""
-    return {
-        'name': recording.name,
-        'samples': len(recording.times),
-        'pieces': len(recording.pieces),
-        'payloads': sorted(recording.payloads),
-        'delay': recording.delay,
-        'cutoff': _known(recording.cutoff),
-    }
+        'recordings': [recording_as_json(run.recording) for run in report.comparison.runs],
+        'joints': [*report.rows()],
+        'conclusions': [*map(_conclusion, report.diagnosis.conclusions)],
+        'open_questions': report.diagnosis.open_questions,
+        'notes': report.notes,
+        'remarks': report.remarks} for report in reports]})
 
 
 def _conclusion(conclusion: Conclusion) -> dict[str, Any]:
     return {
+        **{name: getattr(conclusion, name) for name in ('subject', 'sentence', 'advice')},
         'kind': conclusion.kind.value,
-        'subject': conclusion.subject,
-        'sentence': conclusion.sentence,
-        'advice': conclusion.advice,
-        'standard_errors_from_zero': _known(conclusion.significance),
-        'quantities': {each.name: _quantity(each) for each in conclusion.quantities},
-        'rms': {each.label: {'before': _known(each.before), 'after': _known(each.after),
-                             'unit': each.unit} for each in conclusion.improvements},
-    }
+        'standard_errors_from_zero': conclusion.significance,
+        'quantities': {each.name: {
+            'value': each.value if isfinite(each.standard_error) else None,
+            'standard_error': each.standard_error, 'unit': each.unit}
+            for each in conclusion.quantities},
+        'rms': {each.label: {'before': each.before, 'after': each.after, 'unit': each.unit}
+                for each in conclusion.improvements}}
 
 
-def _quantity(quantity: Estimate) -> dict[str, Any]:
-    return {'value': quantity.value if isfinite(quantity.standard_error) else None,
-            'standard_error': _known(quantity.standard_error), 'unit': quantity.unit}
+def recording_as_json(recording: PreparedRecording) -> Any:
+    """Return what a recording was, as plain data: delay [s] and cut-off [Hz]."""
+    return plain_data({
+        'name': recording.name, 'samples': len(recording.times), 'pieces': len(recording.pieces),
+        'payloads': sorted(recording.payloads), 'delay': recording.delay,
+        'cutoff': recording.cutoff})
 
 
-def _known(value: float) -> float | None:
-    return value if isfinite(value) else None
+# ---- for a terminal -----------------------------------------------------------------------------
+
+
+def report_table(report: Report) -> RenderableType:
+    """Return the figures of each joint, then what follows from them."""
+    table = figure_table(
+        'joint', '', 'measured', 'difference', 'share', 'unexplained', 'noise')
+    for row in report.rows():
+        table.add_row(Text(row.joint), row.unit, number(row.measured_rms),
+                      number(row.difference_rms), row.share, number(row.unexplained_rms),
+                      number(row.noise))
+    return Group(
+        Text(report.scope), Text(report.verdict, style='bold'),
+        *(Text(remark, style='dim') for remark in report.remarks),
+        table, Text(
+            'RMS of the measured effort, of its difference to the model, and of the residual '
+            'after all conclusions have been applied, with friction and offset of each joint '
+            'removed; the noise is what no rigid bodies explain.\n',
+            style='dim'), *_conclusions(report))
+
+
+def _conclusions(report: Report) -> Iterator[RenderableType]:
+    for count, conclusion in enumerate(report.diagnosis.conclusions, start=1):
+        yield Text.assemble((f'{count}. ', 'bold'), (conclusion.sentence, 'bold'))
+        yield Padding(Text(f'{evidence(conclusion)} {conclusion.advice}'), (0, 0, 0, 3))
+    for question in report.diagnosis.open_questions:
+        yield Text(f'Not known: {question}', style='dim')
+    for note in report.notes:
+        yield Text(f'Note: {note}', style='dim')
+
+
+def evidence(conclusion: Conclusion) -> str:
+    """Return a sentence about what a conclusion rests on."""
+    if conclusion.kind is Kind.SATURATED:
+        return ('Evidence: the effort is the same number, to the last digit, while that of the '
+                'model changes.')
+    whose = '' if len(conclusion.quantities) < 2 else (
+        'the clearest figure is ' if conclusion.kind is Kind.FRICTION else 'together ')
+    sigma = f'{whose}{conclusion.significance:.0f} standard errors from zero'
+    better = [str(each) for each in conclusion.improvements if each.after < 0.99 * each.before]
+    return f'Evidence: {sigma}; RMS of the difference: {", ".join(better)}.' if better else (
+        f'Evidence: {sigma}.')
