@@ -76,12 +76,11 @@ def links_of_body(
         name = own_first[0]
         return {name: _rest(tree, body, name, others[name])}, [
             f'the inertia of what joint {body.joint!r} moves is one that no body has']
-    for name in own_first:
-        if shares[name] < 1.0:
-            remarks = [] if name == own_first[0] else [
-                f'link {own_first[0]!r} could not take the change without an inertia that no '
-                f'body has, so link {name!r}, which is fixed to it, has taken it']
-            return {name: _rest(tree, body, name, others[name])}, remarks
+    able = next((name for name in own_first if shares[name] < 1.0), None)
+    if able is not None:
+        return {able: _rest(tree, body, able, others[able])}, [
+            f'link {own_first[0]!r} could not take the change without an inertia that no body '
+            f'has, so link {able!r}, which is fixed to it, has taken it'][:able != own_first[0]]
     heaviest, *reduced = heaviest_first
     factor = 0.5 / shares[heaviest]
     changed = {name: _scaled(inertials[name], factor) for name in reduced}

@@ -14,8 +14,7 @@
 """
 The URDF file of a robot, with the inertias and the friction that were identified.
 
-Nothing else in the file changes: comments, order, white space, line ends and encoding stay, byte
-for byte.  So the file is not written from what was read; numbers are replaced where they stand,
+Nothing else in the file changes: comments, order, white space and line ends stay, byte for byte.  So the file is not written from what was read; numbers are replaced where they stand,
 and missing elements are added.  Numbers are written with all digits, or with fewer where that is
 asked for: an identification has no nine digits that count.  How the inertia of a body is divided
 among its links, :mod:`.link_inertias` says.
@@ -23,7 +22,6 @@ among its links, :mod:`.link_inertias` says.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
@@ -50,7 +48,6 @@ _MARKUP = re.compile(
 """What begins with < in XML that the parser of descriptions accepts; a > may be quoted."""
 
 _ATTRIBUTE = re.compile(r'([^\s=/>]+)\s*=\s*("[^"]*"|\'[^\']*\')')
-_DECLARED = re.compile(rb'<\?xml[^>]*?encoding\s*=\s*["\']([\w.-]+)')
 _NEW_LINE = re.compile(r'(?:\r\n|\n|\r)[ \t]*\Z')
 
 LONGEST_INDENTATION = 1000
@@ -67,7 +64,7 @@ class RewrittenUrdf:
     """
     The content of a URDF file after a change.
 
-    :ivar document: the content of the file, in the encoding that it had.
+    :ivar document: the content of the file.
     :ivar links: those whose ``<inertial>`` has changed, in the order of the file.
     :ivar joints: those whose ``<dynamics>`` has changed, in the order of the file.
     :ivar remarks: sentences about bodies whose links a person should look at.
@@ -79,28 +76,17 @@ class RewrittenUrdf:
     remarks: tuple[str, ...]
 
 
-def decoded(document: bytes) -> tuple[str, str]:
+def decoded(document: bytes) -> str:
     """
-    Return the text of an XML file, and the name of its encoding for Python.
+    Return the text of a file, with the byte order mark that it may begin with.
 
-    A file is UTF-8 if it can be, whatever it declares; so the parser of descriptions reads it.
-    Other files are read as they declare.
-
-    :raises DescriptionError: where they do not, or not as they say.
+    :raises DescriptionError: where it is not UTF-8, as all descriptions of robots are.
     """
-    encodings = ['utf-8-sig']
-    if not document.startswith(codecs.BOM_UTF8):
-        declared = _DECLARED.findall(document[:1000].replace(b'\0', b''))  # of UTF-16, too
-        encodings = ['utf-8', *(each.decode() for each in declared[:1])]
-    for encoding in encodings:
-        try:
-            text = document.decode(encoding)
-            if text.encode(encoding) == document:
-                return text, encoding
-        except (UnicodeError, LookupError):
-            continue
-    raise DescriptionError(
-        f'the file is not encoded in {" or ".join(encodings)}: save it as UTF-8')
+    try:
+        return document.decode()
+    except UnicodeDecodeError as error:
+        raise DescriptionError(
+            f'the file is not encoded in UTF-8 ({error}): save it as UTF-8') from error
 
 
 def with_parameters_of(
@@ -116,7 +102,7 @@ def with_parameters_of(
     :raises DescriptionError: where the file is not that of the robot, or where a body's parameters
         cannot be written, such as a first moment without a mass.
     """
-    text, encoding = decoded(document)
+    text = decoded(document)
     for payload in robot.payloads:
         robot = robot.without_payload(payload)
     description = parse_urdf(text)
@@ -142,7 +128,7 @@ def with_parameters_of(
     result = file.result()
     parse_urdf(result)  # what cannot be read is not written
     return RewrittenUrdf(
-        result.encode(encoding), tuple(name for name in links if name in inertials),
+        result.encode(), tuple(name for name in links if name in inertials),
         tuple(name for name in joints if name in bodies), tuple(remarks))
 
 

@@ -128,11 +128,11 @@ def _draw_joints(axes: Axes, results: Results, limit: float) -> None:
     for key, color, fill, label in (('pd', GREY, GREY, None), ('gravity', ORANGE, ORANGE, None),
                                     ('feedforward_240', BLUE, 'white', 'blue at 240 Hz'),
                                     ('feedforward', BLUE, BLUE, f'at {results.rate:g} Hz')):
-        _dots(axes, results.recordings[key], color, fill, label)
+        dots(axes, results.recordings[key], color, fill, label)
     axes.legend(loc='upper left', frameon=False, fontsize=8, handletextpad=0.1, borderpad=0.0,
                 ncols=2, columnspacing=0.8)
     axes.tick_params(labelbottom=False)
-    _joint_axis(axes, results)
+    joint_axis(axes, len(results.joint_names))
 
 
 def _draw_tip_force(axes: Axes, results: Results, duration: float) -> None:
@@ -163,23 +163,24 @@ def _draw_force(axes: Axes, results: Results, duration: float) -> None:
 def _draw_tip_force_joints(axes: Axes, results: Results) -> None:
     axes.set_title('RMS by joint [°]')
     axes.set_xlabel('joint')
-    _dots(axes, _added(results, 'tip_force'), VERMILION, VERMILION, None)
-    _dots(axes, _added(results, 'tip_force_wrench'), BLUE, BLUE, None)
-    _joint_axis(axes, results)
+    dots(axes, _added(results, 'tip_force'), VERMILION, VERMILION, None)
+    dots(axes, _added(results, 'tip_force_wrench'), BLUE, BLUE, None)
+    joint_axis(axes, len(results.joint_names))
 
 
 def _added(results: Results, key: str) -> Recording:
     return results.recordings[key].minus(results.recordings['feedforward'])
 
 
-def _dots(axes: Axes, recording: Recording, color: str, fill: str, label: str | None) -> None:
+def dots(axes: Axes, recording: Recording, color: str, fill: str, label: str | None) -> None:
+    """Draw the RMS of each joint."""
     axes.plot(np.arange(1, len(recording.rms) + 1), recording.rms, 'o', color=color,
               markerfacecolor=fill, markersize=5, markeredgewidth=1.0, label=label,
               clip_on=False)
 
 
-def _joint_axis(axes: Axes, results: Results) -> None:
-    count = len(results.joint_names)
+def joint_axis(axes: Axes, count: int) -> None:
+    """Number the joints below an axis."""
     axes.set_xticks(range(1, count + 1))
     axes.set_xlim(0.4, count + 0.6)
     axes.grid(axis='y')

@@ -188,7 +188,7 @@ TRAPS = """<?xml version="1.0" encoding="{encoding}"?>
 
 def with_mass_and_damping(document: bytes) -> bytes:
     """Return a document whose arm has mass 2, and whose elbow has damping 0.5."""
-    text, _ = decoded(document)
+    text = decoded(document)
     robot = AdjustableRobot.of(
         Robot.from_urdf(text).with_inertial_parameters([2, 0, 0, 0, 1, 0, 0, 1, 0, 1]))
     robot.set_joint_parameters('damping', {'elbow': 0.5})
@@ -209,11 +209,9 @@ def expected_of_traps(text: str, line: str) -> str:
 
 
 @pytest.mark.parametrize('line', ['\n', '\r\n', '\r'])
-@pytest.mark.parametrize('encoding, codec', [
-    ('UTF-8', 'utf-8'), ('UTF-8', 'utf-8-sig'), ('ISO-8859-1', 'latin-1'), ('UTF-16', 'utf-16'),
-    ('windows-1252', 'cp1252')])
-def test_comments_cdata_line_ends_and_encoding_stay(encoding, codec, line):
-    text = TRAPS.format(encoding=encoding).replace('\n', line)
+@pytest.mark.parametrize('codec', ['utf-8', 'utf-8-sig'])
+def test_comments_cdata_line_ends_and_encoding_stay(codec, line):
+    text = TRAPS.format(encoding='UTF-8').replace('\n', line)
     found = with_mass_and_damping(text.encode(codec))
     assert found == expected_of_traps(text, line).encode(codec)
 
@@ -434,9 +432,9 @@ def test_a_file_of_another_robot_is_refused(old, new, named):
 
 
 @pytest.mark.parametrize('document', [
-    '<robot name="ä"/>'.encode('latin-1'),
-    '<?xml version="1.0" encoding="klingon"?><robot name="ä"/>'.encode('latin-1')])
-def test_an_unknown_encoding_is_refused(document):
+    '<robot name="ä"/>'.encode('latin-1'), TRAPS.format(encoding='UTF-16').encode('utf-16'),
+    '<?xml version="1.0" encoding="ISO-8859-1"?><robot name="ä"/>'.encode('latin-1')])
+def test_another_encoding_is_refused_as_by_the_other_commands(document):
     with pytest.raises(DescriptionError, match='save it as UTF-8'):
         decoded(document)
 

@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     unknowns = unknowns_from(options.unknown)
     _check_payloads(options, unknowns)
     document = read_document(options.urdf)
-    robot = robot_of(decoded(document)[0], options)
+    robot = robot_of(decoded(document), options)
     remarks: list[str] = []
     with progress_bar() as progress:
         prepared = list(progress.track(

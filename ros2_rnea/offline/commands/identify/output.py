@@ -36,15 +36,15 @@ from ros2_rnea.offline.identification.node_parameters import DIGITS, node_parame
 from ros2_rnea.offline.identification.recording import PreparedRecording
 from ros2_rnea.offline.identification.results import Doubt, Identification, summary
 from ros2_rnea.offline.identification.time_blocks import FEWEST_RECORDINGS
-from ros2_rnea.offline.identification.urdf_file import decoded, RewrittenUrdf, with_parameters_of
+from ros2_rnea.offline.identification.urdf_file import RewrittenUrdf, with_parameters_of
 
 URDF, PARAMETERS, SUMMARY = 'identified.urdf', 'parameters.yaml', 'summary.json'
 
 NOTHING = 1e-3
 """Numbers below this part of their standard error are shown as 0."""
 
-DECLARATION = re.compile(r'\s*<\?xml[^>]*\?>')
-"""The XML declaration, before which no comment may stand."""
+TOP = re.compile(rb'(\xef\xbb\xbf)?(\s*<\?xml[^>]*\?>\s*)?')
+"""The byte order mark and the XML declaration, before which no comment may stand."""
 
 
 def write_files(
@@ -82,13 +82,9 @@ def _with_doubts(document: bytes, doubts: Sequence[Doubt]) -> bytes:
     """Return a URDF file with the doubts in a comment at its top."""
     if not doubts:
         return document
-    text, encoding = decoded(document)
-    declaration = DECLARATION.match(text)
-    top = declaration.end() if declaration else 0
     said = '\n'.join(f'- {printable(doubt.sentence)}' for doubt in doubts).replace('--', '- -')
-    comment = f'<!-- WARNING: do not use this file as it is, for these reasons:\n{said}\n-->'
-    comment = f'\n{comment}' if top else f'{comment}\n'
-    return (text[:top] + comment + text[top:]).encode(encoding, 'xmlcharrefreplace')
+    comment = f'<!-- WARNING: do not use this file as it is, for these reasons:\n{said}\n-->\n'
+    return TOP.sub(lambda top: top[0] + comment.encode(), document, count=1)
 
 
 # ---- what is printed ---------------------------------------------------------------------------
@@ -112,8 +108,8 @@ def effort_table(
               if identification.gains else '')
     return Group(table, Text(
         f'Root mean square [Nm or N] on the last {100.0 * held_back:.0f} % of each recording, '
-        f'which the fit did not see.{gained}  {PAGE} compares all samples, so its figures are '
-        'others.\n', style='dim'))
+        f'which the fit did not see.{gained}  {PAGE} compares all samples, those at '
+        'rest, too, so its figures are others.\n', style='dim'))
 
 
 def parameter_table(identification: Identification) -> RenderableType:

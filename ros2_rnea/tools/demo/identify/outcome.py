@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ros2_rnea.offline.identification.results import Identification
+from ros2_rnea.offline.identification.results import Identification, plain_data
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.figures import FULL_RATE, Recording, Timing
 from ros2_rnea.tools.demo.identify.machine import Machine
 from ros2_rnea.tools.demo.judge import Check, is_disturbed, ratio_at
-from ros2_rnea.tools.demo.report import checks_as_data, number_or_none
+from ros2_rnea.tools.demo.report import checks_as_data
 
 Array = NDArray[np.float64]
 
@@ -147,29 +147,26 @@ def judge(outcome: Outcome) -> list[Check]:
               100.0 * FORCE_ERROR, '%', at_least=False)]
 
 
-def summary(outcome: Outcome, checks: Sequence[Check], verdict: str) -> dict[str, Any]:
+def summary(outcome: Outcome, checks: Sequence[Check], verdict: str) -> Any:
     """
     Return all figures as plain data.
 
     :param verdict: ``passed``, ``failed`` or :data:`.NOT_JUDGED`.
     """
-    found, names = outcome.identification, outcome.arm.joint_names
-    return {
+    found, names, push = outcome.identification, outcome.arm.joint_names, outcome.push
+    played = {'description': outcome.before, 'identified': outcome.after}
+    return plain_data({
         'verdict': verdict,
-        'joint_names': list(names),
+        'joint_names': names,
         'payload_kg': outcome.machine.load.mass,
-        'rms_deg': {'description': dict(zip(names, outcome.before.rms.tolist())),
-                    'identified': dict(zip(names, outcome.after.rms.tolist()))},
-        'arm_rms_deg': {'description': outcome.before.arm_rms,
-                        'identified': outcome.after.arm_rms},
+        'rms_deg': {name: dict(zip(names, each.rms.tolist())) for name, each in played.items()},
+        'arm_rms_deg': {name: each.arm_rms for name, each in played.items()},
         'held_back_efforts_nm': {
-            'joints': list(found.joints), 'measured_rms': found.measured_rms.tolist(),
-            'description_rms': found.urdf_rms.tolist(),
-            'identified_rms': found.identified_rms.tolist()},
+            'joints': found.joints, 'measured_rms': found.measured_rms,
+            'description_rms': found.urdf_rms, 'identified_rms': found.identified_rms},
         'physically_consistent': found.physically_consistent,
-        'push': {'force_n': outcome.push.force.tolist(),
-                 'seen_after_s': number_or_none(outcome.push.seen_after),
-                 'relative_error': number_or_none(outcome.push.relative_error)},
+        'push': {'force_n': push.force, 'seen_after_s': push.seen_after,
+                 'relative_error': push.relative_error},
         'rate_hz': outcome.rate,
-        'played_again': list(outcome.repeated),
-        'checks': checks_as_data(checks)}
+        'played_again': outcome.repeated,
+        'checks': checks_as_data(checks)})

@@ -26,7 +26,7 @@ from ros2_rnea.command_line.pictures import BLUE, GREY, ORANGE, save, VERMILION
 from ros2_rnea.tools.demo.figures import Recording
 from ros2_rnea.tools.demo.identify.machine import MASS_ERROR
 from ros2_rnea.tools.demo.identify.outcome import Outcome
-from ros2_rnea.tools.demo.picture import degree_scale, FINE, STYLE
+from ros2_rnea.tools.demo.picture import degree_scale, dots, FINE, joint_axis, STYLE
 
 AROUND = 0.3
 """Time that is drawn before and after the push [s]."""
@@ -76,14 +76,10 @@ def _recordings(outcome: Outcome) -> tuple[tuple[Recording, str, str], ...]:
 
 def _draw_joints(axes: Axes, outcome: Outcome) -> None:
     axes.set_title('RMS by joint [°]')
-    count = len(outcome.arm.joint_names)
     for recording, color, _ in _recordings(outcome):
-        axes.plot(range(1, count + 1), recording.rms, 'o', color=color, markersize=5,
-                  clip_on=False)
-    axes.set_xticks(range(1, count + 1))
-    axes.set_xlim(0.4, count + 0.6)
+        dots(axes, recording, color, color, None)
+    joint_axis(axes, len(outcome.arm.joint_names))
     axes.set_xlabel('joint')
-    axes.grid(axis='y')
 
 
 def _draw_push(axes: Axes, outcome: Outcome) -> None:
