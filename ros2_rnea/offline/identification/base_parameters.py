@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from ros2_rnea.model.tree import Tree
 from ros2_rnea.offline.identification.independent_columns import random_states, sums_of_others
 from ros2_rnea.offline.identification.information import Chunk, Information, reduced
 from ros2_rnea.offline.identification.results import Combination
@@ -143,67 +142,47 @@ def why_not_identifiable(
 
     :param missing: whether each unknown is chosen and not determined, shape (unknowns,).
     """
-    tree, hidden = design.robot.tree, _without_effect(design)
-    by_owner: dict[tuple[str, str], list[int]] = {}
+    hidden = _without_effect(design)
+    reasons: dict[str, dict[str, list[str]]] = {}
     for index in np.flatnonzero(missing).tolist():
-        unknown = design.unknowns[index]
-        kind = 'inertial' if unknown.is_inertial else (
-            GAIN if unknown.quantity == GAIN else 'joint')
-        by_owner.setdefault((unknown.owner, kind), []).append(index)
-    never: list[str] = []
-    sentences: list[str] = []
-    for (owner, kind), indices in by_owner.items():
-        of, body = owner, design.unknowns[indices[0]].body
-        names = {index: design.unknowns[index].name.split(' of ')[0] for index in indices}
-        if kind == GAIN:
-            sentences.append(
-                f'The drive gain of {owner} is not determined: the known payload hardly loads '
-                'this joint; record poses in which the payload pulls at it, with and without it.')
-            continue
-        if not owner:
-            sentences.append(
-                'The direction of gravity is not determined: hold the arm in poses that load '
-                'joints with axes in different directions.')
-            continue
-        if kind == 'joint' and not seen.rows[tree.bodies[body].v_slice].any():
-            sentences.append(
-                f'{", ".join(names.values())} of {owner}: the joint never moves fast enough, or '
-                'its effort was not recorded or is constant; move it in both directions at '
-                'several speeds.')
-            continue
-        if kind == 'inertial':
-            of = f'the {owner}' if owner == PAYLOAD else f'the body of link {owner!r}'
-        told = [name for index, name in names.items() if hidden[index]]
-        never += [f'{", ".join(told)} of {of}'] if told else []
-        more = [name for index, name in names.items() if not hidden[index]]
-        if more and kind == 'joint':
-            sentences.append(
-                f'{", ".join(more)} of {of}: this motion does not tell them apart, or the efforts '
-                'hardly depend on them; move the joint in both directions, slowly and near its '
-                'largest speed, with strong accelerations in between.')
-        elif more:
-            ways = [way for way, first in (
-                ('hold it in more orientations to gravity', 'mh'),
-                ('accelerate it faster, about all axes that it can turn about', 'I'))
-                if any(name[0] in first for name in more)]
-            sentences.append(
-                f'{", ".join(more)} of {of}: this motion hardly makes efforts depend on them; '
-                f'{" and ".join(ways)}, by moving {", ".join(_joints_to(tree, body))}.')
-    if never:
-        sentences.insert(0, (
-            f'{"; ".join(never)}: no motion tells these one by one, since the efforts depend only '
-            'on sums of them; the sums that the data holds are among the base parameters, and '
-            'efforts need no more.'))
-    return tuple(sentences)
+        one = design.unknowns[index]
+        of = f' of {one.owner}' if one.owner else ''
+        if one.is_inertial:
+            of = ' of the payload' if one.owner == PAYLOAD else f' of the body of {one.owner!r}'
+        reasons.setdefault(_reason(design, seen, one, hidden[index]), {}).setdefault(
+            of, []).append(one.name.split(' of ')[0])
+    return tuple(
+        '; '.join(', '.join(names) + of for of, names in by_owner.items()) + f': {reason}.'
+        for reason, by_owner in reasons.items())
 
 
-def _joints_to(tree: Tree, body: int) -> list[str]:
-    """Return the joints that move a body, that next to the base first."""
+def _reason(design: Design, seen: Information, unknown: Unknown, is_hidden: bool) -> str:
+    """Return why a number is not determined, and what would do so."""
+    if unknown.quantity == GAIN:
+        return ('the known payload hardly loads this joint; record poses in which the payload '
+                'pulls at it, with and without it')
+    if not unknown.owner:
+        return 'hold the arm in poses that load joints with axes in different directions'
+    bodies, body = design.robot.tree.bodies, unknown.body
+    if not unknown.is_inertial and not seen.rows[bodies[body].v_slice].any():
+        return ('the joint never moves fast enough, or its effort was not recorded or is '
+                'constant; move it in both directions at several speeds')
+    if is_hidden:
+        return ('no motion tells these one by one, since the efforts depend only on sums of them '
+                'and of other numbers; the sums that the data holds are among the base '
+                'parameters, and efforts need no more')
+    if not unknown.is_inertial:
+        return ('this motion does not tell them apart, or the efforts hardly depend on them; move '
+                'the joint in both directions, slowly and near its largest speed, with strong '
+                'accelerations in between')
+    way = ('accelerate it faster, about all axes that it can turn about'
+           if unknown.quantity.startswith('I') else 'hold it in more orientations to gravity')
     names: list[str] = []
     while body >= 0:
-        names.insert(0, tree.bodies[body].joint)
-        body = tree.bodies[body].parent
-    return names
+        names.insert(0, bodies[body].joint)
+        body = bodies[body].parent
+    return (f'this motion hardly makes efforts depend on them; {way}, by moving '
+            f'{", ".join(names)}')
 
 
 def _without_effect(design: Design) -> np.ndarray:

@@ -15,7 +15,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -34,20 +34,16 @@ def changes_of(design: Design, x: np.ndarray, chosen: np.ndarray) -> ModelChange
     :param chosen: which of them the fit could change, shape (unknowns,).
     """
     values: dict[str, dict[str, float]] = {}
-    knees = {}
     for index in np.flatnonzero(chosen):
         unknown = design.unknowns[index]
-        values.setdefault(unknown.owner, {})[unknown.quantity] = float(x[index])
+        own = values.setdefault(unknown.owner, {})
+        own['viscous' if unknown.quantity == 'viscous_forward' else unknown.quantity] = (
+            float(x[index]))
         if unknown.quantity == 'stribeck':
-            knees[unknown.owner] = unknown.knee
+            own['stribeck_velocity'] = unknown.knee
+    law = {field.name for field in fields(JointFriction)}
     friction = {
-        joint: JointFriction(
-            viscous=numbers.get('viscous', numbers.get('viscous_forward', 0.0)),
-            coulomb=numbers['coulomb'],
-            offset=numbers.get('offset', 0.0),
-            viscous_backward=numbers.get('viscous_backward'),
-            stribeck=numbers.get('stribeck', 0.0),
-            stribeck_velocity=knees.get(joint, 0.0))
+        joint: JointFriction(**{name: numbers[name] for name in law.intersection(numbers)})
         for joint, numbers in values.items() if 'coulomb' in numbers}
     payload = None
     if design.payload_link is not None:

@@ -98,31 +98,26 @@ def node_parameters(identification: Identification, doubts: Sequence[Doubt] = ()
         'The parameters of the node inverse_dynamics that were identified from recordings.',
         *_use(doubts),
         *_paragraph([joint for joint in identification.friction if joint not in laws],
-                    'Friction is left out for {}: the recordings do not determine it, '
-                    'because the joint rests, or its effort was not recorded or is constant.'),
+                    'Friction is left out for {}: the recordings do not determine it, because the '
+                    'joint rests, or its effort was not recorded or is constant.'),
         *_paragraph([joint for joint in no_offset if laws[joint].offset],
-                    'friction_offset is 0 for {}: what was identified is not larger than '
-                    f'{SIGNIFICANT:g} standard errors.'),
+                    f'friction_offset is 0 for {{}}: below {SIGNIFICANT:g} standard errors.'),
         *_paragraph([] if identification.gravity is None or gravity else ['gravity'],
-                    '{} is left out: it does not differ from that of the model by more than '
-                    f'{SIGNIFICANT:g} standard errors.'),
+                    f'{{}} is left out: within {SIGNIFICANT:g} standard errors of the model.'),
         *_paragraph([joint for joint in armature
                      if errors.get(('rotor_inertia', joint), inf) == inf],
-                    'The data does not determine the armature of {} by itself, but only its sum '
-                    'with inertias of links: it holds only together with the identified URDF of '
-                    'the same run.'),
+                    'Nothing determines the armature of {} by itself, but only its sum with '
+                    'inertias of links: use it with the identified URDF of the same run.'),
         *([] if doubts else _payload_comment(identification)),
         *_paragraph(thresholds, 'A proposal: external_effort_threshold is '
                     f'{CONTACT:g} times the RMS of what the model leaves of the recorded efforts, '
                     'and the friction that can hold a joint at rest.  Watch ~/external_effort in '
                     'free motion before contact_reaction becomes hold.  '
                     f'It is for external_effort_gain {GAIN_OF_THRESHOLDS:g}, the default.  With a '
-                    'smaller gain the same threshold is on the safe side, a smaller one may do, '
-                    'and a contact is seen later (with 5, after some 0.2 s).'),
+                    'smaller gain a smaller one may do, and a contact is seen later.'),
         *_paragraph([joint for joint in proposed if joint not in thresholds],
                     'No external_effort_threshold is proposed for {}: there is a doubt about the '
-                    'joint, or the threshold would be above '
-                    f'{100.0 * LARGEST_SHARE:.0f} % of its effort limit.'),
+                    f'joint, or it would be above {LARGEST_SHARE:.0%} of its effort limit.'),
         *_gain_comment(identification)]
     text = yaml.safe_dump(
         {'/**': {'ros__parameters': parameters}}, sort_keys=False, allow_unicode=True, width=98)
@@ -190,9 +185,8 @@ def _payload_comment(identification: Identification) -> Iterable[str]:
     yield from _paragraph(
         [one.quantity for one in identification.parameters
          if one.owner == PAYLOAD and one.standard_error is None],
-        'Of the payload, {} (about the origin of link {!r}) are not identifiable one by one from '
-        'these recordings: what the request has for them agrees with the efforts, and is no '
-        'measurement.', link)
+        'Of the payload, {} (about the origin of link {!r}) are not identifiable one by one: the '
+        'request agrees with the efforts, and is no measurement of them.', link)
 
 
 def _gain_comment(identification: Identification) -> Iterable[str]:

@@ -14,10 +14,11 @@
 """
 The URDF file of a robot, with the inertias and the friction that were identified.
 
-Nothing else in the file changes: comments, order, white space and line ends stay, byte for byte.  So the file is not written from what was read; numbers are replaced where they stand,
-and missing elements are added.  Numbers are written with all digits, or with fewer where that is
-asked for: an identification has no nine digits that count.  How the inertia of a body is divided
-among its links, :mod:`.link_inertias` says.
+Nothing else in the file changes: comments, order, white space and line ends stay, byte for byte.
+So the file is not written from what was read; numbers are replaced where they stand, and missing
+elements are added.  Numbers are written with all digits, or with fewer where that is asked for: an
+identification has no nine digits that count.  How the inertia of a body is divided among its
+links, :mod:`.link_inertias` says.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ _MARKUP = re.compile(
 """What begins with < in XML that the parser of descriptions accepts; a > may be quoted."""
 
 _ATTRIBUTE = re.compile(r'([^\s=/>]+)\s*=\s*("[^"]*"|\'[^\']*\')')
+_INDENTED = re.compile(r'[\r\n]([ \t]+)<')
 _NEW_LINE = re.compile(r'(?:\r\n|\n|\r)[ \t]*\Z')
 
 LONGEST_INDENTATION = 1000
@@ -185,18 +187,15 @@ class _UrdfText:
                 opened[-1].children.append(element)
             if not found['is_empty']:
                 opened.append(element)
-        deeper = ((self._line(each), self._line(child)) for each in (
-            self._root, *self._root.children) for child in each.children)
-        self._step = next((inner[len(line):] for line, inner in deeper
-                           if line and inner.startswith(line) and inner != line), '  ')
+        indented = _INDENTED.search(text)
+        self._step = indented[1] if indented else '  '
 
     def result(self) -> str:
         """Return the text with all changes."""
-        parts, position = [], 0
-        for start, end, text in sorted(self._edits, key=lambda edit: edit[:2]):
-            parts += [self._text[position:start], text]
-            position = end
-        return ''.join([*parts, self._text[position:]])
+        text = self._text
+        for start, end, new in sorted(self._edits, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
 
     def write(self, tag: str, name: str, content: _Content) -> None:
         """Write what is in a link or a joint; numbers that stay keep their text."""

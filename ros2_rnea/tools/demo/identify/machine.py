@@ -20,7 +20,7 @@ Nothing here knows ROS.
 from __future__ import annotations
 
 from typing import NamedTuple
-from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.etree.ElementTree import SubElement, tostring
 
 import numpy as np
 
@@ -64,8 +64,9 @@ def machine_of(arm: Arm, seed: int = 1) -> Machine:
     root = read_xml(arm.urdf)
     for inertial in root.iterfind('link/inertial'):
         factor = 1.0 + MASS_ERROR * float(random.choice((-1.0, 1.0)))
-        _scale(inertial.find('mass'), factor)
-        _scale(inertial.find('inertia'), factor)
+        for element in (*inertial.iterfind('mass'), *inertial.iterfind('inertia')):
+            for name, value in element.items():
+                element.set(name, repr(factor * float(value)))
     friction = dict(zip(arm.joint_names, _friction(arm).tolist()))
     for joint in root.iterfind('joint'):
         if joint.get('name') in friction:
@@ -87,10 +88,3 @@ def _friction(arm: Arm) -> np.ndarray:
     largest = np.zeros(len(places))
     largest[places] = np.abs(efforts).max(axis=0)
     return FRICTION_SHARE * largest
-
-
-def _scale(element: Element | None, factor: float) -> None:
-    """Multiply all numbers of an element."""
-    if element is not None:
-        for name, value in element.items():
-            element.set(name, repr(factor * float(value)))

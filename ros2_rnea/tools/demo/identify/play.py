@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from rich.progress import Progress
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.demo.arm import Arm
 from ros2_rnea.tools.demo.commander import FEEDFORWARD_NODE
-from ros2_rnea.tools.demo.figures import Recording, share_too_late, Timing
+from ros2_rnea.tools.demo.figures import Recording, share_too_late
 from ros2_rnea.tools.demo.identify.identifier import Identifier, MODEL_TOPIC
 from ros2_rnea.tools.demo.identify.machine import Machine, machine_of
 from ros2_rnea.tools.demo.identify.model import (
@@ -80,7 +81,7 @@ def play_identification(arm: Arm, seconds: float, out: Path, bar: Progress) -> O
         session = _Session(arm, machine, out, children)
         show(2)
         repeats = Repeats()
-        before = repeats.play(STEPS[2], partial(session.follow, seconds), _timing)
+        before = repeats.play(STEPS[2], partial(session.follow, seconds), attrgetter('timing'))
         show(3)
         session.record(motion, out / 'recording')
         show(4)
@@ -89,16 +90,12 @@ def play_identification(arm: Arm, seconds: float, out: Path, bar: Progress) -> O
         show(5)
         largest_step = session.load(found)
         show(6)
-        after = repeats.play(STEPS[6], partial(session.follow, seconds), _timing)
+        after = repeats.play(STEPS[6], partial(session.follow, seconds), attrgetter('timing'))
         show(7)
-        push = repeats.play(STEPS[7], session.push, _timing)
+        push = repeats.play(STEPS[7], session.push, attrgetter('timing'))
     return Outcome(
         arm, machine, before, after, largest_step, push, found.identification,
         tuple(repeats.titles), session.rate)
-
-
-def _timing(played: Recording | Push) -> Timing:
-    return played.timing
 
 
 class _Session:
