@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -175,7 +174,7 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
         return firsts, lags
     longest = max(motions[k].step * len(motions[k].q) for k in usable)
     step = max(longest / MAX_COMPARED, min(motions[k].step for k in usable))
-    usable.sort(key=lambda k: -_count_at(motions[k], step))
+    usable.sort(key=lambda k: -len(motions[k].q) * motions[k].step)
     for place, k in enumerate(usable):
         q = _sampled(motions[k], step)
         others = [other for other in usable[:place] if firsts[other] == other]
@@ -190,14 +189,10 @@ def _repeated(motions: Sequence[_Motion]) -> tuple[list[int], list[float]]:
     return firsts, lags
 
 
-def _count_at(motion: _Motion, step: float) -> int:
-    """Return how many samples the longest piece of a motion has at another period."""
-    return max(ceil(len(motion.q) * motion.step / step - 1e-6), 1)
-
-
 def _sampled(motion: _Motion, step: float) -> np.ndarray:
     """Return the positions of the longest piece of a motion at another period."""
-    at, times = np.arange(_count_at(motion, step)) * step, np.arange(len(motion.q)) * motion.step
+    times = np.arange(len(motion.q)) * motion.step
+    at = np.arange(0.0, times[-1] + motion.step * (1.0 - 1e-6), step)
     return np.array([np.interp(at, times, column) for column in motion.q.T]).T
 
 
