@@ -366,6 +366,15 @@ def test_an_effort_factor_is_no_fault_where_gain_is_unknown():
     assert len(wrong_efforts(before, joints, ['shoulder'])) == 2
 
 
+def test_what_is_wrong_in_the_same_way_is_told_with_its_advice_once():
+    before = replace(FINE, wrong_efforts=(
+        factor(9.0, "joint 'elbow'"), factor(8.0, "joint 'shoulder'")))
+    doubt, = wrong_efforts(before, ('shoulder', 'elbow'), ())
+    assert doubt.sentence == ('The effort is 9.0 times that of the model. The effort is 8.0 times '
+                              'that of the model. Look at it.')
+    assert doubt.joints == ('shoulder', 'elbow')
+
+
 def test_a_factor_near_one_and_unjudged_efforts_are_doubts():
     near = factor(1.3)
     before = replace(FINE, conclusions=(near,), noise=np.array([np.nan, 1.0]))

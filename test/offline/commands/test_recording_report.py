@@ -129,6 +129,14 @@ def test_the_evidence_of_several_figures_is_of_all_together():
         'Evidence: the clearest figure is 20 standard errors from zero.')
 
 
+def test_an_advice_is_told_once(arm, loaded):
+    report = Report.of('model', [loaded], arm)
+    both = tuple(Conclusion(Kind.ROTOR, each, each, 'Do this.', (), 9.0) for each in 'ab')
+    report = replace(report, diagnosis=replace(report.diagnosis, conclusions=both))
+    assert [advice for *_, advice in report.conclusions()] == ['Do this.', '']
+    assert page([report]).count('Do this.') == 1
+
+
 def test_a_model_that_is_right_has_no_conclusion(arm):
     rng = np.random.default_rng(5)
     recording = recorded(arm, swings(arm, rng), rng)

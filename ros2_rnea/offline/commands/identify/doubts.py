@@ -60,9 +60,14 @@ def wrong_efforts(
     :param joints: names of the coordinates.
     :param gains: joints whose drive gain is unknown: a factor on the effort is no fault there.
     """
+    by_advice: dict[tuple[Kind, str], list[Conclusion]] = {}
+    for each in before.wrong_efforts:
+        if not _is_unknown(each, gains):
+            by_advice.setdefault((each.kind, each.advice), []).append(each)
     return tuple(
-        Doubt(f'{each.sentence} {each.advice}', _about(each, joints))
-        for each in before.wrong_efforts if not _is_unknown(each, gains))
+        Doubt(' '.join([*(each.sentence for each in found), advice]),
+              tuple(joint for joint in joints if any(each.is_about(joint) for each in found)))
+        for (_, advice), found in by_advice.items())
 
 
 def doubts(

@@ -25,7 +25,7 @@ from ros2_rnea.command_line.output_files import writing
 from ros2_rnea.errors import printable
 from ros2_rnea.offline.commands.number_text import number
 from ros2_rnea.offline.commands.report.picture import JointPictures
-from ros2_rnea.offline.commands.report.report import evidence, Report
+from ros2_rnea.offline.commands.report.report import Report
 
 TEMPLATE, PAGE = 'page.html', 'report.html'
 
@@ -40,7 +40,7 @@ def page(reports: Sequence[Report]) -> str:
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         finalize=lambda value: printable(value) if type(value) is str else value)
-    environment.filters.update(number=number, evidence=evidence)
+    environment.filters['number'] = number
     comparisons = [report.comparison for report in reports]
     titles = [report.title for report in reports] if len(reports) > 1 else ['']
     pictures = [JointPictures(comparisons, j, titles).as_svg() if is_measured else []

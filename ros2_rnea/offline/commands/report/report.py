@@ -113,6 +113,13 @@ class Report:
         """Return sentences: what the model has already, and which causes were not searched."""
         return tuple(_notes(self))
 
+    def conclusions(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the sentence of each conclusion, its evidence, and its advice where it is new."""
+        told = {''}
+        for each in self.diagnosis.conclusions:
+            yield each.sentence, evidence(each), '' if each.advice in told else each.advice
+            told.add(each.advice)
+
     def rows(self) -> Iterator[Row]:
         """Yield the figures of each coordinate."""
         comparison, diagnosis = self.comparison, self.diagnosis
@@ -239,9 +246,9 @@ def report_table(report: Report) -> RenderableType:
 
 
 def _conclusions(report: Report) -> Iterator[RenderableType]:
-    for count, conclusion in enumerate(report.diagnosis.conclusions, start=1):
-        yield Text.assemble((f'{count}. ', 'bold'), (conclusion.sentence, 'bold'))
-        yield Padding(Text(f'{evidence(conclusion)} {conclusion.advice}'), (0, 0, 0, 3))
+    for count, (sentence, why, advice) in enumerate(report.conclusions(), start=1):
+        yield Text(f'{count}. {sentence}', style='bold')
+        yield Padding(Text(f'{why} {advice}'.strip()), (0, 0, 0, 3))
     for question in report.diagnosis.open_questions:
         yield Text(f'Not known: {question}', style='dim')
     for note in report.notes:
