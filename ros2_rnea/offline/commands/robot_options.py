@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from math import isfinite
+import re
 import sys
 from typing import Any
 
@@ -114,12 +115,7 @@ def assumed(text: str) -> dict[str, tuple[float, ...]]:
 
     :raises ArgumentTypeError: where it has not the form of ASSUMED.
     """
-    parts: list[str] = []
-    for part in text.split(','):
-        if '=' in part or not parts:
-            parts.append(part)
-        else:
-            parts[-1] += f',{part}'  # one more position of the same joint
+    parts = re.split(r',(?=[^,]*=)', text)  # a joint may have several positions
     found = dict(map(joint_position, parts))
     if len(found) != len(parts):
         raise argparse.ArgumentTypeError(f'{text!r} names a joint twice')
@@ -168,19 +164,17 @@ def payload_of(text: str) -> tuple[str, Inertial]:
     :raises ArgumentTypeError: where it has not the form of PAYLOAD, or a number is out of range.
     """
     link, *parts = text.split(':')
-    sizes = [1, 3, 6]
     numbers = [finite_numbers(part) for part in parts]
-    if not link or not 0 < len(parts) <= len(sizes) or any(
-            len(found) != size for found, size in zip(numbers, sizes)) or numbers[0][0] < 0.0:
+    if not link or [*map(len, numbers)] not in ([1], [1, 3], [1, 3, 6]) or numbers[0][0] < 0.0:
         raise argparse.ArgumentTypeError(
             f'{text!r} needs to be {PAYLOAD}, as in tool0:1.5:0,0,0.1')
-    for value in [value for found in numbers for value in found]:
+    values = [value for found in numbers for value in found]
+    for value in values:
         if abs(value) > LARGEST:
             raise argparse.ArgumentTypeError(
                 f'{text!r} has {value:g}; it needs kg, m and kg m^2, of magnitude {LARGEST:g} at '
                 'most')
-    (mass,), (x, y, z), (ixx, ixy, ixz, iyy, iyz, izz) = [
-        *numbers, *[(0.0,) * size for size in sizes[len(numbers):]]]
+    mass, x, y, z, ixx, ixy, ixz, iyy, iyz, izz = values + [0.0] * (10 - len(values))
     return link, Inertial(mass, com=(x, y, z), inertia=(ixx, ixy, ixz, iyy, iyz, izz))
 
 

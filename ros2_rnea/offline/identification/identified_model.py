@@ -65,18 +65,18 @@ def changed_robot(design: Design, x: np.ndarray, changes: ModelChanges) -> Robot
     """Return the robot with what has changed; numbers as in :func:`changes_of`."""
     robot = design.robot
     bodies = list(robot.tree.bodies)
+
+    def change(index: int, **numbers: Any) -> None:
+        bodies[index] = replace(bodies[index], **numbers)
+
     for first in design.bodies:
         unknown = design.unknowns[first]
         if unknown.owner != PAYLOAD:
-            bodies[unknown.body] = replace(
-                bodies[unknown.body], inertia=inertia_from(x[first:first + 10].tolist()))
+            change(unknown.body, inertia=inertia_from(x[first:first + 10].tolist()))
     for joint, friction in changes.friction.items():
-        index = robot.tree.joints[joint]
-        numbers: dict[str, Any] = friction.numbers()
-        bodies[index] = replace(bodies[index], **numbers)
+        change(robot.tree.joints[joint], **friction.numbers())
     for joint, inertia in changes.rotor_inertias.items():
-        index = robot.tree.joints[joint]
-        bodies[index] = replace(bodies[index], armature=inertia)
+        change(robot.tree.joints[joint], armature=inertia)
     gravity = changes.gravity if changes.gravity is not None else robot.free_fall
     result = Robot(
         replace(robot.tree, bodies=tuple(bodies)), gravity=gravity, engine=robot.engine)
