@@ -180,7 +180,7 @@ def dots(axes: Axes, recording: Recording, color: str, fill: str, label: str | N
 
 
 def joint_axis(axes: Axes, count: int) -> None:
-    """Number the joints below an axis."""
+    """Write the numbers of the joints below an axis."""
     axes.set_xticks(range(1, count + 1))
     axes.set_xlim(0.4, count + 0.6)
     axes.grid(axis='y')
