@@ -152,8 +152,8 @@ def why_not_identifiable(
         reasons.setdefault(_reason(design, seen, one, hidden[index]), {}).setdefault(
             of, []).append(one.name.split(' of ')[0])
     return tuple(
-        '; '.join(', '.join(names) + of for of, names in by_owner.items()) + f': {reason}.'
-        for reason, by_owner in reasons.items())
+        f'Not determined: {"; ".join(", ".join(names) + of for of, names in by_owner.items())}: '
+        f'{reason}.' for reason, by_owner in reasons.items())
 
 
 def _reason(design: Design, seen: Information, unknown: Unknown, is_hidden: bool) -> str:
