@@ -223,8 +223,9 @@ def test_the_terminal_tells_the_preparation_then_the_result(finished):
     said = ' '.join(text.split())
     assert said.index('swing, low-pass') < said.index('residual, identified')
     assert said.index('identified ± standard error') < said.index('residual, identified')
-    untold, *_ = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))[
+    untold, *others = json.loads((finished[1] / 'summary.json').read_text(encoding='utf-8'))[
         'not_identifiable']
+    assert sum('no motion tells' in each for each in (untold, *others)) == 1  # for all bodies
     assert said.index(untold) < said.index('residual, identified') < said.index('independent ones')
     assert 'on the last 30 % of each recording' in said
     assert 'swing, low-pass' in (finished[1] / 'report.html').read_text(encoding='utf-8')

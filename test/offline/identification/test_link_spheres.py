@@ -22,7 +22,8 @@ from random_robots import random_tree
 from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import ball, nearest_consistent
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.offline.commands.identify.doubts import _of_the_fit
+from ros2_rnea.offline.commands.identify.doubts import doubts
+from ros2_rnea.offline.identification.conclusions import Diagnosis
 from ros2_rnea.offline.identification import solver
 from ros2_rnea.offline.identification.identification import identify
 from ros2_rnea.offline.identification.link_spheres import (
@@ -173,7 +174,8 @@ def test_a_tool_that_reaches_too_far_is_a_doubt(distance):
     one = recording(truth, motion(truth, 1000, 0))
     result = identify([replace(
         one, tau=one.tau + 0.1 * np.random.default_rng(0).normal(size=one.tau.shape))], UR5)
-    found = [each.sentence for each in _of_the_fit(result) if 'tool' in each.sentence]
+    fine = Diagnosis((), (), np.ones(6), np.ones(6))
+    found = [each.sentence for each in doubts(result, fine, fine, ()) if 'tool' in each.sentence]
     assert len(found) == (distance == 1.0)
     assert all("'wrist_3_link'" in each for each in found)
 

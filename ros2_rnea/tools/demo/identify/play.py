@@ -71,28 +71,29 @@ def play_identification(arm: Arm, seconds: float, out: Path, bar: Progress) -> O
     machine = machine_of(arm)
     with Children(out) as children, bar:
         task = bar.add_task('', total=len(STEPS))
+        steps = iter(enumerate(STEPS))
 
-        def show(step: int, share: float = 0.0) -> None:
-            bar.update(task, completed=step + share, description=f'{STEPS[step]:32}')
+        def show_next() -> str:
+            done, step = next(steps)
+            bar.update(task, completed=done, description=f'{step:32}')
+            return step
 
-        show(0)
+        show_next()
         motion = exciting_motion(arm)
-        show(1)
+        show_next()
         session = _Session(arm, machine, out, children)
-        show(2)
         repeats = Repeats()
-        before = repeats.play(STEPS[2], partial(session.follow, seconds), attrgetter('timing'))
-        show(3)
+        timing = attrgetter('timing')
+        before = repeats.play(show_next(), partial(session.follow, seconds), timing)
+        show_next()
         session.record(motion, out / 'recording')
-        show(4)
+        show_next()
         found = identified(arm, out / 'recording')
         (out / 'identified.urdf').write_text(found.urdf, encoding='utf-8')
-        show(5)
+        show_next()
         largest_step = session.load(found)
-        show(6)
-        after = repeats.play(STEPS[6], partial(session.follow, seconds), attrgetter('timing'))
-        show(7)
-        push = repeats.play(STEPS[7], session.push, attrgetter('timing'))
+        after = repeats.play(show_next(), partial(session.follow, seconds), timing)
+        push = repeats.play(show_next(), session.push, timing)
     return Outcome(
         arm, machine, before, after, largest_step, push, found.identification,
         tuple(repeats.titles), session.rate)
