@@ -23,8 +23,8 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import ball, nearest_consistent
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.offline.commands.identify.doubts import doubts
-from ros2_rnea.offline.identification.conclusions import Diagnosis
 from ros2_rnea.offline.identification import solver
+from ros2_rnea.offline.identification.conclusions import Diagnosis
 from ros2_rnea.offline.identification.identification import identify
 from ros2_rnea.offline.identification.link_spheres import (
     AT_AN_END,
