@@ -162,8 +162,8 @@ class _Result:
                     left = self._large(_rms(run.difference(rows)), self._comparison)
             told = [left[joint] for joint in each.joints if joint in left]
             if told:
-                more = f'  The identified model leaves there {_said(told)}.' if any(told) else ''
-                yield Doubt(f'{each}{more}', each.joints)
+                more = f'  The identified model leaves there {", ".join(told)} (RMS, Nm or N).'
+                yield Doubt(f'{each}{more if any(told) else ""}', each.joints)
 
     def of_the_fit(self) -> Iterator[Doubt]:
         """Yield for which joints the model is no good, or held back, and by how much."""
