@@ -65,7 +65,7 @@ def base_parameters(
     :param center: the numbers of the model before, with bodies that are consistent.
     :param scales: a large change of each unknown.
     """
-    taken, others, factors = _independent(chosen, hessian)
+    taken, others, factors = independent(chosen, hessian)
     if not len(taken):
         return ()
     inner, scaled = _scaled(hessian, taken)
@@ -94,19 +94,22 @@ def base_parameters(
 
 def condition_number(chosen: np.ndarray, hessian: np.ndarray) -> float:
     """Return that of the weighted base regressor, its columns scaled to one norm."""
-    taken, _, _ = _independent(chosen, hessian)
+    taken, _, _ = independent(chosen, hessian)
     if not len(taken):
         return float('inf')
     values = eigh(_scaled(hessian, taken)[1], eigvals_only=True)
     return float(np.sqrt(values[-1] / max(values[0], 1e-300)))
 
 
-def _independent(
+def independent(
         chosen: np.ndarray, hessian: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     Return unknowns with independent columns, the others, and the sums that these are of those.
 
-    Those of no effect at all are with neither.
+    Columns are scaled to norm 1.  Those of no effect at all are with neither.
+
+    :param chosen: which unknowns count, shape (unknowns,).
+    :param hessian: the products of their columns, shape (unknowns, unknowns).
     """
     norms = np.sqrt(np.diag(hessian))
     indices = np.flatnonzero(chosen & (norms > 0.0))

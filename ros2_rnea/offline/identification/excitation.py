@@ -20,33 +20,36 @@ by a function, because geometry is not known here.
 
 The optimization starts from random motions.  It minimizes the volume of the confidence ellipsoid
 plus the squares of what exceeds the limits, with a weight that grows, by the quasi-Newton method
-L-BFGS of SciPy and with derivatives of the columns and efforts.  What is still exceeded in the end
-is taken out by making the motion smaller, until it holds everywhere on a grid of 2 ms.
+L-BFGS of SciPy.  What a sample costs depends on the state of that moment alone, so differences by
+position, velocity and acceleration of each joint give the derivatives by all coefficients.  What
+is still exceeded in the end is taken out by making the motion smaller, until it holds everywhere
+on a grid of 2 ms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import count
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.offline.identification.effort_columns import Columns
+from ros2_rnea.offline.identification.base_parameters import condition_number
 from ros2_rnea.offline.identification.expected_information import (
-    condition_number,
     cost,
     ExpectedError,
     ExpectedInformation,
     volume_gain,
 )
-from ros2_rnea.offline.identification.fourier_motion import FourierBasis, FourierMotion
+from ros2_rnea.offline.identification.fourier_motion import at_rest, FourierMotion
 from ros2_rnea.offline.identification.moving_joints import (
-    EFFORT,
     ExcitationError,
     MovingJoints,
     States,
 )
+from ros2_rnea.offline.identification.unknowns import Design
 from ros2_rnea.robots.arguments import Array
 from scipy.optimize import minimize
 
@@ -71,6 +74,9 @@ _SMALLER, _SMALLEST = 0.98, 1e-3
 _STATES = 400
 """Random states that tell what is identifiable at all."""
 
+_DIFFERENCE = 1e-5
+"""Step of positions, velocities and accelerations for derivatives [rad or m, and per s, s^2]."""
+
 _TURN = 1e-3
 """Step of a joint for the derivative of the clearance [rad or m]."""
 
@@ -87,6 +93,8 @@ class ExcitationSettings:
     :ivar starts: from how many motions the optimization starts.
     :ivar iterations: of each, at most.
     :ivar seed: of the random numbers.
+    :ivar scale: by which the path that is found is made smaller, about the pose in which it
+        starts; above 0, up to 1.
     :raises ArgumentError: naming the setting that is out of range.
     """
 
@@ -97,14 +105,20 @@ class ExcitationSettings:
     starts: int = 3
     iterations: int = 60
     seed: int = 1
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.rate < float('inf'):
-            raise ArgumentError(f'rate is {self.rate}; a positive finite number is needed')
-        for name, least in (('periods', 1), ('starts', 1), ('iterations', 0), ('seed', 0)):
+        for name in ('rate', 'period'):
+            if not 0.0 < getattr(self, name) < inf:
+                raise ArgumentError(
+                    f'{name} is {getattr(self, name)}; a positive finite number is needed')
+        if not 0.0 < self.scale <= 1.0:
+            raise ArgumentError(f'the scale is {self.scale}; above 0 up to 1 is needed')
+        for name, least in (
+                ('harmonics', 2), ('periods', 1), ('starts', 1), ('iterations', 0), ('seed', 0)):
             if getattr(self, name) < least:
                 raise ArgumentError(f'{name} is {getattr(self, name)}; it needs {least} or more')
-        if 0.0 < self.period < self.harmonics * 2.0 / self.rate:
+        if self.period < self.harmonics * 2.0 / self.rate:
             raise ArgumentError(
                 f'a period of {self.period:g} s with {self.harmonics} harmonics has up to '
                 f'{self.harmonics / self.period:g} Hz, which {self.rate:g} samples a second do '
@@ -136,12 +150,11 @@ class Peaks(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Excitation:
     """
-    A motion to record, and what its recording will tell.
+    A motion to record, and what its recording will tell; vectors are those of the moving joints.
 
-    :ivar joints: that move, in the order of all vectors here.
     :ivar motion: one period of it.
     :ivar peaks: over a period.
-    :ivar clearance: the least over a period [m], as far as the function tells; None: not checked.
+    :ivar clearance: the least over a period [m], as far as the function tells.
     :ivar rank: how many combinations of the unknowns are identifiable.
     :ivar condition_number: of the scaled columns.
     :ivar gain: by which factor standard errors are smaller than with the median of random
@@ -149,21 +162,19 @@ class Excitation:
     :ivar errors: expected, one for each unknown.
     :ivar effort_errors: standard errors of efforts computed with what was identified, RMS over
         states all over the limits, shape (joints,) [Nm or N].
-    :ivar information: of all samples of the recording, shape (rank, rank).
-    :ivar covariance_root: A with A A^T the covariance of all unknowns, shape (unknowns, rank).
+    :ivar payload_center: standard errors of the centre of an unknown payload, x, y and z [m];
+        empty where there is none, or it is not identifiable.
     """
 
-    joints: tuple[str, ...]
     motion: FourierMotion
     peaks: Peaks
-    clearance: float | None
+    clearance: float
     rank: int
     condition_number: float
     gain: float
     errors: tuple[ExpectedError, ...]
     effort_errors: Array
-    information: Array
-    covariance_root: Array
+    payload_center: list[float]
 
 
 class ExcitationPlanner:
@@ -171,69 +182,56 @@ class ExcitationPlanner:
     Searches motions of some joints of a robot.
 
     :param moving: the joints that move, with their limits, and the clearance that they need.
-    :param columns: of what shall be identified.
+    :param design: of what shall be identified, of the robot with the payloads that it carries.
     :param noise: standard deviation of each one's measured effort, shape (joints,) [Nm or N].
     :param start: positions in which the motion starts, shape (joints,); None: free.
     :raises ArgumentError: where the motion of these joints tells nothing.
     """
 
     def __init__(
-            self, moving: MovingJoints, columns: Columns, noise: Array,
+            self, moving: MovingJoints, design: Design, noise: Array,
             settings: ExcitationSettings, start: Array | None = None) -> None:
         self._moving, self._settings, self._start = moving, settings, start
-        self._basis = FourierBasis(settings.period, settings.harmonics)
-        count = _SAMPLES_PER_WAVE * settings.harmonics
-        self._times = np.arange(count) * (settings.period / count)
-        self._waves = self._basis.at(self._times)
-        # A free number of 1 takes a joint to its velocity limit.
+        samples = _SAMPLES_PER_WAVE * settings.harmonics
+        self._times = np.arange(samples) * (settings.period / samples)
+        # How a motion follows from each number: shape (3, samples, 2 harmonics).
+        real = np.eye(settings.harmonics)
+        self._waves = FourierMotion(settings.period, np.zeros(2 * settings.harmonics), at_rest(
+            np.concatenate((real, 1j * real)))).at(self._times)
+        # A number of 1 takes a joint to its velocity limit.
         self._units = moving.velocity[:, np.newaxis] / np.abs(self._waves[1]).max(axis=0)
         self._random = np.random.default_rng(settings.seed)
-        self._information = ExpectedInformation(
-            columns, moving.q_index, moving.v_index, noise, self._anywhere())
+        self._information = ExpectedInformation(design, moving, noise, self._anywhere())
 
     # ---- what is searched -----------------------------------------------------------------------
 
     def plan(self, progress: Callable[[float], None] = lambda share: None) -> Excitation:
         """
-        Return the best motion that is found.
+        Return the best motion that is found, made smaller by the scale.
 
         :param progress: called with the share that is done, 0 to 1.
-        :raises ExcitationError: where no pose to start from holds the limits.
+        :raises ExcitationError: where no pose to start from holds the limits, or the smaller path
+            exceeds one that the whole one keeps, such as the effort of a pose in between.
         """
-        pose = self._moving.start_pose(self._random, self._start)
-        found = sorted((self._random_motion(pose) for _ in range(_COMPARED)), key=self._cost)
-        starts = self._settings.starts
-
-        def part(index: int) -> Callable[[float], None]:
-            return lambda share: progress((index + share) / starts)
-
-        better = [self._kept(self._optimized(motion, part(index)))
-                  for index, motion in enumerate(found[:starts])]
+        poses = self._moving.start_poses(self._random, self._start)
+        found = sorted((self._random_motion(poses[index % len(poses)])
+                        for index in range(_COMPARED)), key=self._cost)
+        iterations = count()
+        total = max(1, self._settings.starts * self._settings.iterations)
+        better = [self._kept(self._optimized(
+            motion, lambda _: progress(min(1.0, next(iterations) / total))))
+            for motion in found[:self._settings.starts]]
         kept = [*filter(None, better)] or [*filter(None, map(self._kept, found))]
         if not kept:
             raise ExcitationError(
                 'around every pose that was tried, even the smallest motion exceeds a limit')
         progress(1.0)
-        return self._result(
-            min(kept, key=self._cost), self._information_of(found[len(found) // 2]))
-
-    def scaled(self, excitation: Excitation, factor: float) -> Excitation:
-        """
-        Return the same path made smaller, about the pose in which it starts.
-
-        :param factor: above 0, up to 1.
-        :raises ExcitationError: where the smaller path exceeds a limit that the whole one keeps,
-            such as the effort of a pose in between.
-        """
-        if not 0.0 < factor <= 1.0:
-            raise ArgumentError(f'the scale is {factor}; above 0 up to 1 is needed')
-        smaller = excitation.motion.scaled(factor)
-        if not self.holds(smaller):
+        best = min(kept, key=self._cost).scaled(self._settings.scale)
+        if not self.holds(best):
             raise ExcitationError(
-                f'the path made smaller by {factor:g} exceeds a limit or comes too close to '
-                'something, which the whole path does not: take another scale or seed')
-        result = self._result(smaller, excitation.information)
-        return replace(result, gain=excitation.gain * result.gain)
+                f'the path made smaller by {self._settings.scale:g} exceeds a limit or comes too '
+                'close to something, which the whole path does not: take another scale or seed')
+        return self._result(best, self._information_of(found[len(found) // 2]))
 
     # ---- what a motion does ---------------------------------------------------------------------
 
@@ -267,93 +265,91 @@ class ExcitationPlanner:
         return None
 
     def _information_of(self, motion: FourierMotion) -> Array:
-        states = self._moving.states(motion.at(self._times))
-        return self._settings.samples * self._information.of(states)
+        numbers = self._information.numbers(self._moving.states(motion.at(self._times)))
+        return self._settings.samples * self._information.of(numbers)
 
     def _cost(self, motion: FourierMotion) -> float:
         return cost(self._information_of(motion))[0]
 
     def _random_motion(self, pose: Array) -> FourierMotion:
         """Return a random motion from a pose, as large as the limits allow."""
-        draws = self._random.normal(size=(len(pose), self._basis.size))
-        motion = self._basis.motion(pose, draws * self._units)
+        draws = self._random.normal(size=self._units.shape)
+        motion = self._motion(pose, draws * self._units)
         shares = np.abs(motion.at(self._times)[1] / self._moving.velocity).max(axis=0)
-        motion = self._basis.motion(
-            pose, self._basis.free_of(motion) / shares[:, np.newaxis])
+        motion = motion.scaled(1.0 / shares)
         return self._kept(motion) or motion.scaled(_SMALLEST)
+
+    def _motion(self, start: Array, numbers: Array) -> FourierMotion:
+        """Return the motion whose coefficients have these real and imaginary parts."""
+        real, imaginary = np.split(numbers, 2, axis=1)
+        return FourierMotion(self._settings.period, start, at_rest(real + 1j * imaginary))
 
     # ---- the optimization -----------------------------------------------------------------------
 
     def _optimized(
-            self, motion: FourierMotion, progress: Callable[[float], None]) -> FourierMotion:
-        """Return a better motion."""
+            self, motion: FourierMotion, callback: Callable[[Array], None]) -> FourierMotion:
+        """Return a better motion; the callback is called after each iteration."""
+        z = motion.coefficients
         x = np.append((motion.start - self._moving.center) / self._moving.half_range,
-                      self._basis.free_of(motion) / self._units)
+                      np.hstack((z.real, z.imag)) / self._units)
         each = -(-self._settings.iterations // len(_WEIGHTS))
-        done = 0
-
-        def after_iteration(_: Array) -> None:
-            nonlocal done
-            done += 1
-            progress(min(1.0, done / self._settings.iterations))
-
         for weight in _WEIGHTS if each else ():
             x = minimize(self._value, x, (weight,), jac=True, method='L-BFGS-B',
-                         callback=after_iteration, options={'maxiter': each}).x
+                         callback=callback, options={'maxiter': each}).x
         return self._motion_of(x)
 
     def _motion_of(self, x: Array) -> FourierMotion:
         joints = len(self._moving.joints)
         start = self._start if self._start is not None else (
             self._moving.center + x[:joints] * self._moving.half_range)
-        return self._basis.motion(start, x[joints:].reshape(joints, -1) * self._units)
+        return self._motion(start, x[joints:].reshape(joints, -1) * self._units)
 
     def _value(self, x: Array, weight: float) -> tuple[float, Array]:
-        """Return what is minimized, and its derivative by the free numbers."""
-        motion = self._motion_of(x)
-        free = self._basis.free_of(motion)
-        moved = self._waves @ free.T
-        moved[0] += motion.start
-        states = self._moving.states(moved)
-        value, by_motion = self._information.cost(states)
-        penalty, by_limits = self._penalty(moved, states)
-        by_motion = by_motion + weight * by_limits
-        # (orders, samples, size) and (orders, samples, joints) to (joints, size)
+        """Return what is minimized, and its derivative by the numbers."""
+        moved = self._motion_of(x).at(self._times)
+        value, slopes = self._information.cost(
+            self._information.numbers(self._moving.states(moved)))
+
+        def beyond(moved: Array, states: States) -> Array:
+            """Return for each sample the squares of what exceeds the limits."""
+            shares = np.abs(self._moving.shares(moved, states))
+            return np.sum(np.maximum(shares - _TIGHTER, 0.0) ** 2, axis=(0, 2))
+
+        def linearized(change: Array) -> Array:
+            """Return what each sample costs after a small change of the motion."""
+            states = self._moving.states(moved + change)
+            return (np.sum(slopes * self._information.numbers(states), axis=1)
+                    + weight * beyond(moved + change, states))
+
+        value += weight * beyond(moved, self._moving.states(moved)).sum()
+        by_motion = np.zeros_like(moved)
+        for which in np.ndindex(3, moved.shape[2]):
+            change = np.zeros((3, 1, moved.shape[2]))
+            change[which[0], :, which[1]] = _DIFFERENCE
+            by_motion[which[0], :, which[1]] = (
+                linearized(change) - linearized(-change)) / (2.0 * _DIFFERENCE)
+        lacking, by_positions = self._lacking(moved[0])
+        value += weight * lacking
+        by_motion[0] += weight * by_positions
+        # (orders, samples, numbers) and (orders, samples, joints) to (joints, numbers)
         by_free = sum(by_motion[order].T @ self._waves[order] for order in range(3)) * self._units
         by_start = by_motion[0].sum(axis=0) * self._moving.half_range
         if self._start is not None:
             by_start = np.zeros_like(by_start)
-        return value + weight * penalty, np.append(by_start, by_free)
+        return value, np.append(by_start, by_free)
 
-    def _penalty(self, moved: Array, states: States) -> tuple[float, Array]:
-        """Return the sum of squares beyond the limits, and its derivative by the motion."""
-        moving = self._moving
-        shares = moving.shares(moved, states)
-        beyond = np.maximum(np.abs(shares) - _TIGHTER, 0.0)
-        slopes = 2.0 * beyond * np.sign(shares)
-        total = float(np.sum(beyond * beyond))
-        by_motion = slopes[:3] / np.stack((
-            moving.half_range, moving.velocity, moving.acceleration))[:, np.newaxis]
-        exceeding = np.flatnonzero(beyond[EFFORT].any(axis=1))
-        if len(exceeding):
-            part = States(*(array[exceeding] for array in states))
-            derivatives = moving.robot.inverse_dynamics_derivatives(*part)
-            rows = (slopes[EFFORT] / moving.effort)[exceeding]
-            of_moving = derivatives[:, :, moving.v_index][..., moving.v_index]
-            by_motion[:, exceeding] += np.moveaxis(
-                (rows[:, np.newaxis, np.newaxis] @ of_moving)[:, :, 0], 1, 0)
-        if moving.clearance is not None:
-            needed = moving.least / _TIGHTER
-            lacking = np.maximum(1.0 - moving.clearance(states.q) / needed, 0.0)
-            total += float(np.sum(lacking * lacking))
-            near = np.flatnonzero(lacking)
-            for joint, place in enumerate(moving.q_index if len(near) else ()):
-                ahead, behind = states.q[near], states.q[near]
-                ahead[:, place] += _TURN
-                behind[:, place] -= _TURN
-                change = (moving.clearance(ahead) - moving.clearance(behind)) / (2.0 * _TURN)
-                by_motion[0, near, joint] -= 2.0 * lacking[near] / needed * change
-        return total, by_motion
+    def _lacking(self, q: Array) -> tuple[float, Array]:
+        """Return the squares of the clearance that lacks, and their derivative by positions."""
+        moving, slopes = self._moving, np.zeros_like(q)
+        needed = moving.least / _TIGHTER
+        lacking = np.maximum(1.0 - moving.clearance(moving.q(q)) / needed, 0.0)
+        near = np.flatnonzero(lacking)
+        turns = _TURN * np.eye(q.shape[1])[:, np.newaxis]
+        # shape (ways, joints, samples): each joint turned forward and back
+        turned = moving.clearance(moving.q(np.reshape(
+            [q[near] + turns, q[near] - turns], (-1, q.shape[1])))).reshape(2, q.shape[1], -1)
+        slopes[near] = (lacking[near] / needed * (turned[1] - turned[0]) / _TURN).T
+        return float(lacking @ lacking), slopes
 
     # ---- the result -----------------------------------------------------------------------------
 
@@ -361,17 +357,15 @@ class ExcitationPlanner:
         moving, moved = self._moving, motion.at(self._fine_times())
         states = moving.states(moved)
         information = self._information_of(motion)
+        root = self._information.covariance_root(information)
         return Excitation(
-            joints=moving.joints,
             motion=motion,
             peaks=Peaks(moved[0].min(axis=0), moved[0].max(axis=0), *(
                 np.abs(each).max(axis=0) for each in (*moved[1:], moving.efforts(states)))),
-            clearance=None if moving.clearance is None else float(
-                moving.clearance(states.q).min()),
+            clearance=float(moving.clearance(states.q).min()),
             rank=self._information.rank,
-            condition_number=condition_number(information),
+            condition_number=condition_number(np.ones(len(information), dtype=bool), information),
             gain=volume_gain(information, compared),
-            errors=self._information.standard_errors(information),
-            effort_errors=self._information.effort_errors(information),
-            information=information,
-            covariance_root=self._information.covariance_root(information))
+            errors=self._information.standard_errors(root),
+            effort_errors=self._information.effort_errors(root),
+            payload_center=self._information.payload_center(root))

@@ -16,8 +16,8 @@ How much a motion tells about what is to be identified, before it is recorded.
 
 With efforts tau = W theta + noise, independent and of a known standard deviation by joint, the
 information about theta is the sum of W^T W over the samples, each row divided by its noise; its
-inverse is the covariance of the estimate.  What no motion tells apart is left out: directions of
-theta in which the efforts of random states of the robot do not change.
+inverse is the covariance of the estimate.  What no motion tells apart is left out: columns that
+are sums of others in random states of the robot.
 
 M. Gautier and W. Khalil, "Exciting Trajectories for the Identification of Base Inertial Parameters
 of Robots", International Journal of Robotics Research 11(4), 1992.
@@ -25,30 +25,20 @@ of Robots", International Journal of Robotics Research 11(4), 1992.
 
 from __future__ import annotations
 
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from ros2_rnea.dynamics.regressor import parameters_of
 from ros2_rnea.errors import ArgumentError
-from ros2_rnea.offline.identification.base_parameters import DETERMINED
-from ros2_rnea.offline.identification.effort_columns import Columns, Sought
-from ros2_rnea.offline.identification.moving_joints import States
+from ros2_rnea.model.tree import link_inertia, MASSLESS
+from ros2_rnea.offline.identification.base_parameters import DETERMINED, independent, STRUCTURAL
+from ros2_rnea.offline.identification.moving_joints import MovingJoints, States
+from ros2_rnea.offline.identification.unknowns import Design, PAYLOAD, Unknown
 from ros2_rnea.robots.arguments import Array
 from scipy.linalg import eigh
 
-_SMALLEST_SHARE = 1e-9
-"""A direction counts as not identifiable with less of the largest eigenvalue of the information
-of random states, whose columns have unit length."""
-
-_FULLY = 1e-6
-"""
-The share of an unknown's axis, squared, that may be outside of the identifiable directions if the
-unknown counts as identifiable by itself.
-"""
-
 _TINY = 1e-300
-
-_DIFFERENCE = 1e-5
-"""Step of positions and velocities for derivatives of the columns [rad or m, and per s]."""
 
 
 def cost(information: Array) -> tuple[float, Array]:
@@ -69,134 +59,142 @@ class ExpectedError(NamedTuple):
     """
     The standard error that an unknown will have.
 
+    :ivar size: how large it may be for the body of the model, whatever its axes, in its unit;
+        infinite where no model tells.
     :ivar standard_error: in its unit; None where it is identifiable only in combination with
         others.
     """
 
-    sought: Sought
+    unknown: Unknown
+    size: float
     standard_error: float | None
 
     @property
     def is_identifiable(self) -> bool:
         """Return whether it is known by itself, to a part of its size."""
-        return (self.standard_error is not None
-                and self.standard_error <= DETERMINED * self.sought.size)
+        return self.standard_error is not None and self.standard_error <= DETERMINED * self.size
 
 
 class ExpectedInformation:
     """
     The information of motions about what is to be identified.
 
-    :param columns: of what is to be identified.
-    :param q_index: of the joints that move, in q, shape (joints,); v_index, in q̇.
+    :param design: of the robot that moves, with what it carries in the motion.
+    :param moving: its joints that move.
     :param noise: standard deviation of each one's measured effort, shape (joints,) [Nm or N].
     :param anywhere: states all over the limits, for what is identifiable at all.
     :raises ArgumentError: where no motion of these joints tells anything.
     """
 
     def __init__(
-            self, columns: Columns, q_index: Array, v_index: Array, noise: Array,
-            anywhere: States) -> None:
-        self.columns = columns
-        self._q_index, self._v_index, self._noise = q_index, v_index, noise
-        rows = self._rows(anywhere)
-        flat = rows.reshape(-1, rows.shape[2])
-        self._scale = np.sqrt(np.mean(flat * flat, axis=0))
-        smallest = _SMALLEST_SHARE * self._scale.max(initial=0.0)
-        if not self._scale.max(initial=0.0) > 0.0:
+            self, design: Design, moving: MovingJoints, noise: Array, anywhere: States) -> None:
+        self._design, self._robot, self._noise = design, moving.robot, noise
+        self._parts = [design.parts[v] for v in moving.v_index]
+        # What the numbers of a joint are multiplied by to give its columns, divided by its noise.
+        self._factors = []
+        for v, deviation in zip(moving.v_index, noise):
+            factors = np.zeros((len(design.expansions[v]), design.columns))
+            factors[:, design.of_coordinate[v]] = design.expansions[v][:, :-2] / deviation
+            self._factors.append(factors)
+        self._anywhere = self._rows(self.numbers(anywhere))
+        flat = self._anywhere.reshape(-1, design.columns)
+        taken, _, sums = independent(np.ones(design.columns, bool), flat.T @ flat)
+        if not len(taken):
             raise ArgumentError(
                 'no motion of these joints tells anything about what is to be identified')
-        self._seen = self._scale > smallest
-        scaled = flat[:, self._seen] / self._scale[self._seen]
-        values, vectors = eigh(scaled.T @ scaled / len(scaled))
-        kept = values > _SMALLEST_SHARE * values[-1]
-        # From all unknowns to directions that are identifiable: rows @ directions.
-        self._axes = np.zeros((len(columns.sought), int(kept.sum())))
-        self._axes[self._seen] = vectors[:, kept]
-        self._divisor = np.where(self._seen, self._scale, 1.0)
-        self._directions = self._axes / self._divisor[:, np.newaxis]
-        self._anywhere = rows @ self._directions
+        # From all unknowns to those with independent columns of unit length: rows @ directions.
+        self._directions = np.eye(design.columns)[:, taken] / np.linalg.norm(
+            flat[:, taken], axis=0)
+        self._is_contained = np.zeros(design.columns, dtype=bool)
+        self._is_contained[taken] = (np.abs(sums) < STRUCTURAL).all(axis=1)
+        self._factors = [factors @ self._directions for factors in self._factors]
 
     @property
     def rank(self) -> int:
         """Return how many combinations of the unknowns a motion can tell."""
-        return int(self._axes.shape[1])
+        return int(self._directions.shape[1])
 
-    def _rows(self, states: States) -> Array:
+    def numbers(self, states: States) -> Array:
+        """Return what rows are linear in, shape (N, numbers)."""
+        return self._design.evaluate({}, *states, np.zeros_like(states.qd))
+
+    def _rows(self, numbers: Array) -> Array:
         """Return the columns of moving joints, divided by their noise: (N, joints, columns)."""
-        columns = self.columns.at(*states)[:, self._v_index]
-        return columns / self._noise[:, np.newaxis]
+        return np.stack([
+            numbers[:, part] @ own for part, own in zip(self._parts, self._factors)], axis=1)
 
-    def of(self, states: States) -> Array:
+    def of(self, numbers: Array) -> Array:
         """Return the mean information of a sample of these states, shape (rank, rank)."""
-        rows = (self._rows(states) @ self._directions).reshape(-1, self.rank)
-        return rows.T @ rows / len(states.q)
+        rows = self._rows(numbers).reshape(-1, self.rank)
+        return rows.T @ rows / len(numbers)
 
-    def cost(self, states: States) -> tuple[float, Array]:
-        """
-        Return the cost of a motion, and its derivative by the states of moving joints.
+    def cost(self, numbers: Array) -> tuple[float, Array]:
+        """Return the cost of a motion, and its derivative by the numbers, in their shape."""
+        value, by_information = cost(self.of(numbers))
+        # d cost = 2 sum (W G) * dW over all elements.
+        by_rows = (2.0 / len(numbers)) * self._rows(numbers) @ by_information
+        by_numbers = np.zeros_like(numbers)
+        for joint, (part, factors) in enumerate(zip(self._parts, self._factors)):
+            by_numbers[:, part] = by_rows[:, joint] @ factors.T
+        return value, by_numbers
 
-        :return: a number and shape (3, N, joints): by positions, velocities and accelerations.
+    def covariance_root(self, information: Array) -> Array:
         """
-        rows = self._rows(states)
-        reduced = rows @ self._directions
-        flat = reduced.reshape(-1, self.rank)
-        value, by_information = cost(flat.T @ flat / len(rows))
-        # d cost = 2 sum (W G) * dW over all elements, here in the columns of all unknowns.
-        by_rows = (2.0 / len(rows)) * (reduced @ by_information) @ self._directions.T
-        by_rows = by_rows / self._noise[:, np.newaxis]
-        slopes = np.zeros((3, len(rows), len(self._v_index)))
-        for order, (places, step) in enumerate((
-                (self._q_index, _DIFFERENCE), (self._v_index, _DIFFERENCE),
-                (self._v_index, 1.0))):  # the columns are linear in the acceleration
-            for joint, place in enumerate(places):
-                ahead, behind = (
-                    self.columns.at(*_moved(states, order, place, way))[:, self._v_index]
-                    for way in (step, -step))
-                change = (ahead - behind) / (2.0 * step)
-                slopes[order, :, joint] = np.sum(by_rows * change, axis=(1, 2))
-        return value, slopes
-
-    def standard_errors(self, information: Array) -> tuple[ExpectedError, ...]:
-        """
-        Return the standard error of each unknown.
+        Return A with A A^T the covariance of all unknowns, shape (columns, rank).
 
         :param information: of all samples of a recording: their number times :meth:`of`.
         """
-        spread = self.covariance_root(information)
-        deviations = np.sqrt(np.sum(spread * spread, axis=1))
-        contained = np.abs(np.sum(self._axes * self._axes, axis=1) - 1.0) < _FULLY
+        values, vectors = eigh(information)
+        return np.asarray(self._directions @ (vectors / np.sqrt(np.maximum(values, _TINY))))
+
+    def standard_errors(self, root: Array) -> tuple[ExpectedError, ...]:
+        """Return the standard error of each unknown, from the root of their covariance."""
         return tuple(
-            ExpectedError(sought, float(deviation) if known else None)
-            for sought, deviation, known in zip(self.columns.sought, deviations, contained))
+            ExpectedError(unknown, self._size(unknown), float(error) if known else None)
+            for unknown, error, known in zip(
+                self._design.unknowns, np.linalg.norm(root, axis=1), self._is_contained))
 
-    def covariance_root(self, information: Array) -> Array:
-        """Return A with A A^T the covariance of all unknowns, shape (columns, rank)."""
-        return np.asarray(self._directions @ _root(information))
+    def _payload(self) -> list[float]:
+        """Return the ten parameters of what the link of the unknown payload carries."""
+        return parameters_of(sum(
+            (link_inertia(inertial) for link, inertial in self._robot.payloads.values()
+             if link == self._design.payload_link), start=MASSLESS))
 
-    def effort_errors(self, information: Array) -> Array:
+    def _size(self, unknown: Unknown) -> float:
+        """Return the size of an unknown, which mass of its body and radius about axes tell."""
+        if not unknown.is_inertial:
+            return inf
+        ten = self._payload() if unknown.owner == PAYLOAD else parameters_of(
+            self._robot.tree.bodies[unknown.body].inertia)
+        mass, spread = ten[0], 0.5 * (ten[4] + ten[7] + ten[9])  # of the mass from the origin
+        sizes = {'kg': mass, 'kg m': sqrt(max(mass * spread, 0.0)), 'kg m^2': spread}
+        return sizes[unknown.unit] if spread > 0.0 else inf
+
+    def payload_center(self, root: Array) -> list[float]:
+        """
+        Return the standard errors of the centre of an unknown payload, x, y and z [m].
+
+        The centre is first moment by mass, so its error follows by linearization.
+
+        :param root: of the covariance of the unknowns.
+        :return: empty where there is no such payload, or its mass is not identifiable.
+        """
+        if self._design.payload_link is None or not self._is_contained[-10:-6].all():
+            return []
+        (mass, *moments), (kg, *h) = root[-10:-6], self._payload()[:4]
+        return [float(np.linalg.norm(moment - place / kg * mass)) / kg
+                for moment, place in zip(moments, h)] if kg else []
+
+    def effort_errors(self, root: Array) -> Array:
         """
         Return how far efforts will be off that are computed with what was identified.
 
-        :param information: of all samples of a recording.
+        :param root: of the covariance of the unknowns.
         :return: standard error of each moving joint's effort, RMS over states all over the limits,
             shape (joints,) [Nm or N].
         """
-        spread = self._anywhere @ _root(information)
-        return np.asarray(
-            self._noise * np.sqrt(np.mean(np.sum(spread * spread, axis=2), axis=0)))
-
-
-def _root(information: Array) -> Array:
-    """Return A with A A^T the inverse of an information matrix."""
-    values, vectors = eigh(information)
-    return np.asarray(vectors / np.sqrt(np.maximum(values, _TINY)))
-
-
-def condition_number(information: Array) -> float:
-    """Return the condition number of the scaled columns behind an information matrix."""
-    values = eigh(information, eigvals_only=True)
-    return float(np.sqrt(values[-1] / max(values[0], _TINY)))
+        spread = self._anywhere @ root
+        return np.asarray(self._noise * np.sqrt(np.mean(np.sum(spread**2, axis=2), axis=0)))
 
 
 def volume_gain(information: Array, other: Array) -> float:
@@ -206,9 +204,3 @@ def volume_gain(information: Array, other: Array) -> float:
     It is the geometric mean over all combinations that are identifiable.
     """
     return float(np.exp(0.5 * (cost(other)[0] - cost(information)[0])))
-
-
-def _moved(states: States, order: int, place: int, step: float) -> States:
-    changed = states[order].copy()
-    changed[:, place] += step
-    return states._replace(**{states._fields[order]: changed})

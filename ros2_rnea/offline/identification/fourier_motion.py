@@ -20,8 +20,8 @@ excite the elasticity of the arm, and averages over its periods reduce the noise
 
 J. Swevers, C. Ganseman, D. B. Tuekel, J. de Schutter and H. Van Brussel, "Optimal Robot Excitation
 and Identification", IEEE Transactions on Robotics and Automation 13(5), 1997.  Unlike there,
-velocity and acceleration are zero at t = 0, so the motion can start and end at rest: of the
-coefficients z_k, only those combinations are free that keep sum k Im z_k and sum k^2 Re z_k at 0.
+velocity and acceleration are zero at t = 0, so the motion can start and end at rest: sum k Im z_k
+and sum k^2 Re z_k are 0, which needs two harmonics at least.
 """
 
 from __future__ import annotations
@@ -30,23 +30,17 @@ from dataclasses import dataclass, replace
 from math import pi
 
 import numpy as np
-from ros2_rnea.errors import ArgumentError
 from ros2_rnea.robots.arguments import Array
-from scipy.linalg import block_diag, null_space
-
-FEWEST_HARMONICS = 2
-"""Minimum number: no motion of one harmonic starts and ends at rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class FourierMotion:
     """
-    A periodic motion of some joints that is at rest at the start of each period.
+    A periodic motion of some joints.
 
     :ivar period: [s].
     :ivar start: positions at the start of each period, shape (joints,) [rad or m].
-    :ivar coefficients: complex z_k, shape (joints, harmonics) [rad or m]; as a
-        :class:`.FourierBasis` makes them from free numbers.
+    :ivar coefficients: complex z_k, shape (joints, harmonics) [rad or m].
     """
 
     period: float
@@ -67,58 +61,17 @@ class FourierMotion:
             ((waves * rates) @ z).real,
             ((waves * rates * rates) @ z).real))
 
-    def scaled(self, factor: float) -> FourierMotion:
+    def scaled(self, factor: float | Array) -> FourierMotion:
         """Return the motion with each joint's way from the start multiplied by a factor."""
-        return replace(self, coefficients=factor * self.coefficients)
+        return replace(self, coefficients=(factor * self.coefficients.T).T)
 
 
-class FourierBasis:
-    """
-    The motions of one joint with a period and some harmonics, as combinations of free numbers.
+def at_rest(coefficients: np.ndarray) -> np.ndarray:
+    """Return the nearest coefficients of motions that start at rest, shape (..., harmonics)."""
+    orders = np.arange(1.0, coefficients.shape[-1] + 1.0)
+    return _without(coefficients.real, orders**2) + 1j * _without(coefficients.imag, orders)
 
-    :param period: [s].
-    :param harmonics: how many, at least 2.
-    :raises ArgumentError: naming the value that is out of range.
-    """
 
-    def __init__(self, period: float, harmonics: int) -> None:
-        if not 0.0 < period < float('inf'):
-            raise ArgumentError(f'the period is {period} s; it needs a positive finite time')
-        if harmonics < FEWEST_HARMONICS:
-            raise ArgumentError(
-                f'{harmonics} harmonics are asked for; at least {FEWEST_HARMONICS} are needed for '
-                'a motion that starts and ends at rest')
-        self.period = period
-        self.harmonics = harmonics
-        orders = np.arange(1.0, harmonics + 1.0)
-        even, odd = null_space([orders ** 2]), null_space([orders])
-        # The columns of `free` are real and imaginary parts of z, one after the other.
-        self._free = block_diag(even, odd)
-
-    @property
-    def size(self) -> int:
-        """Return how many free numbers a joint has besides the position at its start."""
-        return int(self._free.shape[1])
-
-    def motion(self, start: Array, free: Array) -> FourierMotion:
-        """
-        Return the motion of several joints.
-
-        :param start: positions at the start, shape (joints,).
-        :param free: the free numbers of each joint, shape (joints, size).
-        """
-        real, imaginary = np.split(free @ self._free.T, 2, axis=1)
-        return FourierMotion(self.period, np.array(start, dtype=float), real + 1j * imaginary)
-
-    def free_of(self, motion: FourierMotion) -> Array:
-        """Return the free numbers behind a motion, shape (joints, size)."""
-        parts = np.hstack((motion.coefficients.real, motion.coefficients.imag))
-        return np.asarray(parts @ self._free)  # whose columns are orthonormal
-
-    def at(self, times: Array) -> Array:
-        """
-        Return by which matrices the free numbers become a motion.
-
-        :return: shape (3, N, size): position from the start, velocity and acceleration.
-        """
-        return self.motion(np.zeros(self.size), np.eye(self.size)).at(times)
+def _without(parts: Array, weights: Array) -> Array:
+    """Return numbers less what of them is along some weights, so that their weighted sum is 0."""
+    return parts - (parts @ weights / (weights @ weights))[..., np.newaxis] * weights

@@ -36,11 +36,16 @@ A function from q (N, nq) to the least distance between what must not touch, sha
 be cut off at more than what is demanded.
 """
 
-POSITION, VELOCITY, ACCELERATION, EFFORT = range(4)
-"""The rows of :meth:`.MovingJoints.shares`."""
+POSITION, EFFORT = 0, 3
+"""Some of the rows of :meth:`.MovingJoints.shares`."""
 
 _POSES = 200
 """Random poses among which one to start from is searched."""
+
+
+def unchecked(q: Array) -> Array:
+    """Return that nothing is near: the clearance where none is checked."""
+    return np.full(len(q), inf)
 
 
 class ExcitationError(RneaError):
@@ -96,20 +101,20 @@ class MovingJoints:
         width.
     :ivar velocity: shape (joints,) [rad/s or m/s], as for acceleration [per s^2] and effort [Nm or
         N]; effort_limit is the effort without the margin.
-    :ivar clearance: from configurations to the least distance [m]; None: it is not checked.
+    :ivar clearance: from configurations to the least distance [m].
     :ivar least: clearance that is demanded [m].
     """
 
     def __init__(
             self, robot: Robot, joints: Sequence[str], bounds: Sequence[JointBounds],
             posture: Array, margin: float = 0.1, effort_margin: float = 0.3,
-            clearance: Clearance | None = None, least: float = 0.0) -> None:
+            clearance: Clearance = unchecked, least: float = 0.03) -> None:
         for name, share in (('motion', margin), ('effort', effort_margin)):
             if not 0.0 <= share < 1.0:
                 raise ArgumentError(
                     f'the margin of {name} is {share}; it needs a share of the limit, from 0 to '
                     'less than 1')
-        if clearance is not None and not 0.0 < least < inf:
+        if not 0.0 < least < inf:
             raise ArgumentError(f'clearance is {least}; a positive finite number is needed')
         _check(joints, bounds)
         self.robot, self.joints = robot, tuple(joints)
@@ -159,63 +164,46 @@ class MovingJoints:
     def holds(self, motion: Array) -> bool:
         """Return whether all limits are kept in a motion of shape (3, N, joints)."""
         states = self.states(motion)
-        return bool(np.abs(self.shares(motion, states)).max() <= 1.0) and (
-            self.clearance is None or bool(self.clearance(states.q).min() >= self.least))
+        return bool(np.abs(self.shares(motion, states)).max() <= 1.0
+                    and self.clearance(states.q).min() >= self.least)
 
-    def start_pose(self, random: np.random.Generator, given: Array | None = None) -> Array:
+    def start_poses(self, random: np.random.Generator, given: Array | None = None) -> Array:
         """
-        Return a pose that keeps the limits at rest, shape (joints,).
+        Return random poses that keep the limits at rest, one or more, shape (N, joints).
 
         :param given: the only one that is possible; None: any.
         :raises ExcitationError: with the limits that are exceeded.
         """
+        draws = random.uniform(-0.7, 0.7, (_POSES, len(self.joints)))
+        draws[0] = 0.0
+        poses = self.center + draws * self.half_range if given is None else given[np.newaxis]
+        motion = np.stack((poses, 0.0 * poses, 0.0 * poses))
+        states = self.states(motion)
+        shares = np.abs(self.shares(motion, states))
+        loads = shares[EFFORT].max(axis=1)
+        distances = self.clearance(states.q)
+        possible = (shares <= 1.0).all(axis=(0, 2)) & (distances >= self.least)
+        if possible.any():
+            return np.asarray(poses[possible])
+        place = int(loads.argmin()) if loads.min() > 1.0 else 0
+        worst = int(shares[POSITION, place].argmax())
+        defects = (
+            f'the position of {self.joints[worst]} is {shares[POSITION, place, worst]:.0%} of '
+            'what is allowed' if shares[POSITION, place, worst] > 1.0 else
+            self._too_heavy(self.efforts(states)[place]) if loads[place] > 1.0 else
+            f'the clearance is {distances[place]:.4g} m, and {self.least:g} m are demanded')
         if given is not None:
-            defects = self._defects(given)
-            if defects:
-                raise ExcitationError(f'the pose to start from is not possible: {defects}')
-            return given
-        nearest, lightest, least = '', self.center, inf
-        for number in range(_POSES):
-            draw = random.uniform(-0.7, 0.7, len(self.joints)) if number else 0.0
-            pose = self.center + draw * self.half_range
-            defects = self._defects(pose)
-            if not defects:
-                return pose
-            nearest = nearest or defects
-            load = float(np.max(np.abs(self._holding(pose)) / self.effort))
-            lightest, least = (pose, load) if load < least else (lightest, least)
-        if least > 1.0:
-            raise ExcitationError(
-                f'the motors do not carry the arm in any of {_POSES} poses to start from; in that '
-                f'which takes least, {self._too_heavy(lightest)}')
+            raise ExcitationError(f'the pose to start from is not possible: {defects}')
         raise ExcitationError(
+            f'the motors do not carry the arm in any of {_POSES} poses to start from; in that '
+            f'which takes least, {defects}' if loads.min() > 1.0 else
             f'none of {_POSES} poses to start from is possible; in the middle of the ranges of '
-            f'{", ".join(self.joints)}, {nearest}. Give a pose to start from, other limits or '
+            f'{", ".join(self.joints)}, {defects}. Give a pose to start from, other limits or '
             'less clearance')
 
-    def _defects(self, pose: Array) -> str:
-        """Return which limit is exceeded at rest; empty: none."""
-        shares = np.abs((pose - self.center) / self.half_range)
-        worst = int(shares.argmax())
-        if shares[worst] > 1.0:
-            return (f'the position of {self.joints[worst]} is {shares[worst]:.0%} of what is '
-                    'allowed')
-        if (np.abs(self._holding(pose)) / self.effort).max() > 1.0:
-            return self._too_heavy(pose)
-        if self.clearance is not None:
-            distance = float(self.clearance(self.q(pose[np.newaxis]))[0])
-            if distance < self.least:
-                return f'the clearance is {distance:.4g} m, and {self.least:g} m are demanded'
-        return ''
-
-    def _holding(self, pose: Array) -> Array:
-        """Return the efforts that hold moving joints in a pose, shape (joints,) [Nm or N]."""
-        rest = np.stack((pose, 0.0 * pose, 0.0 * pose))[:, np.newaxis]
-        return self.efforts(self.states(rest))[0]
-
-    def _too_heavy(self, pose: Array) -> str:
-        """Return which joints gravity loads too much in a pose, and what would do."""
-        efforts, said = np.abs(self._holding(pose)), []
+    def _too_heavy(self, efforts: Array) -> str:
+        """Return which joints gravity loads too much, by the efforts that hold it there."""
+        efforts, said = np.abs(efforts), []
         for k in np.flatnonzero(efforts > self.effort).tolist():
             unit = unit_of(self.robot.tree, self.joints[k], 'Nm', 'N')
             said.append(
@@ -235,22 +223,12 @@ def _check(joints: Sequence[str], bounds: Sequence[JointBounds]) -> None:
     for joint, limits in zip(joints, bounds):
         missing = [
             name for name in ('velocity', 'effort') if not 0.0 < getattr(limits, name) < inf]
-        missing += [] if limits.upper - limits.lower < inf else ['position']
+        missing += [] if 0.0 < limits.upper - limits.lower < inf else ['position']
+        missing += [] if limits.acceleration > 0.0 else ['acceleration']
         if missing:
-            lacking.append(
-                f'joint {joint!r} has no limit of {" and ".join(missing)} (lower '
-                f'{limits.lower:g}, upper {limits.upper:g}, velocity {limits.velocity:g}, effort '
-                f'{limits.effort:g})')
+            lacking.append(f'joint {joint!r} has no usable limit of {" and ".join(missing)} (' + (
+                ', '.join(f'{name} {limit:g}' for name, limit in limits._asdict().items())) + ')')
     if lacking:
         raise ArgumentError(
             f'{"; ".join(lacking)}: a motion is only planned within finite positive limits; give '
             'them, or leave these joints at rest')
-    for joint, limits in zip(joints, bounds):
-        if not limits.lower < limits.upper:
-            raise ArgumentError(
-                f'joint {joint!r} may go from {limits.lower:g} to {limits.upper:g}, so it cannot '
-                'move: leave it at rest')
-        if not limits.acceleration > 0.0:
-            raise ArgumentError(
-                f'joint {joint!r} has the acceleration limit {limits.acceleration:g}; a positive '
-                'one is needed')

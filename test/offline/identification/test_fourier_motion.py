@@ -17,23 +17,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ros2_rnea.errors import ArgumentError
-
-fourier_motion = pytest.importorskip('ros2_rnea.offline.identification.fourier_motion')
-FourierBasis = fourier_motion.FourierBasis
+from ros2_rnea.offline.identification.fourier_motion import at_rest, FourierMotion
 
 
-def drawn(harmonics: int = 5, period: float = 7.0):
-    basis = FourierBasis(period, harmonics)
+def drawn(harmonics: int = 5, period: float = 7.0) -> FourierMotion:
     random = np.random.default_rng(3)
-    start = random.normal(size=4)
-    return basis, basis.motion(start, random.normal(size=(4, basis.size)))
+    start, real, imaginary = random.normal(size=4), *random.normal(size=(2, 4, harmonics))
+    return FourierMotion(period, start, at_rest(real + 1j * imaginary))
 
 
 @pytest.mark.parametrize('harmonics', [2, 3, 5, 9])
 def test_each_period_starts_and_ends_at_rest(harmonics: int):
-    basis, motion = drawn(harmonics)
-    assert basis.size == 2 * (harmonics - 1)
+    motion = drawn(harmonics)
     q, qd, qdd = motion.at([0.0, 7.0, 21.0])
     assert np.abs(q - motion.start).max() < 1e-12
     assert np.abs(qd).max() < 1e-11
@@ -41,31 +36,23 @@ def test_each_period_starts_and_ends_at_rest(harmonics: int):
     assert np.abs(motion.at([3.1])[1:]).max() > 0.1
 
 
+def test_coefficients_of_motions_at_rest_stay_as_they_are():
+    motion = drawn()
+    assert np.allclose(at_rest(motion.coefficients), motion.coefficients, rtol=0.0, atol=1e-14)
+
+
 def test_velocities_and_accelerations_are_derivatives_of_positions():
-    _, motion = drawn()
+    motion = drawn()
     times, step = np.linspace(0.0, 7.0, 23), 1e-5
     before, here, after = (motion.at(times + shift) for shift in (-step, 0.0, step))
     assert np.allclose((after[:2] - before[:2]) / (2.0 * step), here[1:], rtol=0.0, atol=1e-7)
 
 
-def test_the_matrices_of_a_basis_give_the_same_motion():
-    basis, motion = drawn()
-    times = np.linspace(0.0, 7.0, 11)
-    combined = basis.at(times) @ basis.free_of(motion).T
-    combined[0] += motion.start
-    assert np.allclose(combined, motion.at(times), rtol=0.0, atol=1e-12)
-
-
 def test_a_smaller_motion_is_the_same_path_about_its_start():
-    _, motion = drawn()
+    motion = drawn()
     times = np.linspace(0.0, 7.0, 11)
     way = motion.at(times) - motion.scaled(0.0).at(times)
-    assert np.allclose(motion.scaled(0.3).at(times) - motion.scaled(0.0).at(times), 0.3 * way,
-                       rtol=0.0, atol=1e-12)
-
-
-@pytest.mark.parametrize('period, harmonics, words', [
-    (0.0, 5, 'period is 0.0'), (float('inf'), 5, 'period is inf'), (1.0, 1, '1 harmonics')])
-def test_impossible_series_are_refused(period: float, harmonics: int, words: str):
-    with pytest.raises(ArgumentError, match=words):
-        FourierBasis(period, harmonics)
+    for factor in (0.3, np.array([0.1, 0.2, 0.3, 0.4])):
+        smaller = motion.scaled(factor)
+        assert np.allclose(smaller.at(times) - motion.scaled(0.0).at(times), factor * way,
+                           rtol=0.0, atol=1e-12)

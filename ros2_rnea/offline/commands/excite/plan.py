@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
-from pathlib import Path
-from time import monotonic
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
 
@@ -28,24 +28,21 @@ from ros2_rnea.errors import ArgumentError, RneaError
 from ros2_rnea.model.tree import BASE
 from ros2_rnea.offline.commands.check_model.source import read_source
 from ros2_rnea.offline.commands.fill_efforts.limits_file import read_limits
+from ros2_rnea.offline.commands.identify.unknown_list import unknowns_from
 from ros2_rnea.offline.commands.robot_options import robot_of, with_payloads
-from ros2_rnea.offline.identification.effort_columns import columns_for, payload_link
 from ros2_rnea.offline.identification.excitation import (
     Excitation,
     ExcitationPlanner,
     ExcitationSettings,
 )
 from ros2_rnea.offline.identification.moving_joints import JointBounds, MovingJoints
+from ros2_rnea.offline.identification.unknowns import Design
 from ros2_rnea.robots.arguments import Array
 from ros2_rnea.robots.joint_index_map import check_joint_names, joint_body, single_joints
 from ros2_rnea.robots.robot import Robot
 
-try:
+if TYPE_CHECKING:
     from ros2_rnea.offline.commands.excite import collision
-except ImportError as error:
-    WHY_NO_COLLISIONS = str(error)
-else:
-    WHY_NO_COLLISIONS = ''
 
 _POSES = 200
 """Random ones, to tell which links always touch."""
@@ -67,7 +64,6 @@ class Plan:
     :ivar moving: these joints, with their limits less the margins.
     :ivar checked: what was checked for collisions; None: nothing was.
     :ivar closest: the links that come closest, if any come near.
-    :ivar seconds: that the search took.
     """
 
     options: argparse.Namespace
@@ -79,7 +75,6 @@ class Plan:
     excitation: Excitation
     checked: collision.Checked | None
     closest: str
-    seconds: float
 
 
 def planned(options: argparse.Namespace, progress: Callable[[float], None]) -> Plan:
@@ -89,51 +84,39 @@ def planned(options: argparse.Namespace, progress: Callable[[float], None]) -> P
     :raises RneaError: where the options do not fit the robot, a limit is missing, or no motion is
         within them.
     """
-    began = monotonic()
+    settings = ExcitationSettings(
+        options.period, options.harmonics, options.periods, options.rate, options.starts,
+        options.iterations, options.seed, options.scale)
     urdf = read_source(options.urdf, options.mappings)
     robot = with_payloads(robot_of(urdf, options), options.payload)
     limits, hands = read_limits(options.limits, robot), hand_joints(robot)
     joints = tuple(options.joints or (
         name for name in single_joints(robot) if name not in hands))
     check_joint_names(robot, joints, '--joints')
-    hand = () if options.joints else tuple(name for name in hands if name not in options.assume)
-    posture = _posture(robot, joints, {**dict.fromkeys(hand), **options.assume})
+    hand = {name: min(max(0.0, body.limits.lower), body.limits.upper) for name in hands
+            for body in (joint_body(robot, name),)
+            if not options.joints and name not in options.assume}
+    posture = _posture(robot, joints, {
+        **{name: (place,) for name, place in hand.items()}, **options.assume})
     start = _start(joints, options.assume)
-    noise = _noise(robot, joints, limits.efforts, options.noise)
-    settings = ExcitationSettings(
-        options.period, options.harmonics, options.periods, options.rate, options.starts,
-        options.iterations, options.seed)
-    _check_payloads(robot, options)
     bounds = tuple(
         JointBounds(motion.lower, motion.upper, motion.velocity,
                     float(limits.efforts[joint_body(robot, joint).v_index]), motion.acceleration)
         for joint in joints for motion in (limits.motion[joint],))
+    noise = _noise(joints, bounds, options.noise)
+    design = _design(robot, joints, options.unknown)
     moving = MovingJoints(robot, joints, bounds, posture, options.margin / 100.0,
                           options.effort_margin / 100.0, least=options.clearance)
-    geometry, checked = None, None
-    if not options.no_collision_check:
-        geometry, checked = _geometry(options, urdf, moving)
-        moving.clearance = geometry.distances
-    planner = ExcitationPlanner(
-        moving, columns_for(robot, joints, options.kinds), noise, settings, start)
+    checked, closest = _check_collisions(options, urdf, moving)
     try:
-        excitation = planner.plan(progress)
+        excitation = ExcitationPlanner(moving, design, noise, settings, start).plan(progress)
     except RneaError as error:
-        pose = moving.center if start is None else start
-        distance, pair = (inf, None) if geometry is None else geometry.closest(moving.q(
-            pose[np.newaxis]))
-        if pair is None or distance >= options.clearance:
+        distance, pair = closest((moving.center if start is None else start)[np.newaxis])
+        if distance >= options.clearance:
             raise
         raise type(error)(f'{error} (closest there: {pair}, {distance:.4g} m)') from error
-    if options.scale != 1.0:
-        excitation = planner.scaled(excitation, options.scale)
-    times = np.arange(500) * (settings.period / 500)
-    pair = None if geometry is None else geometry.closest(
-        moving.q(excitation.motion.at(times)[0]))[1]
-    return Plan(
-        options, {name: float(posture[joint_body(robot, name).q_index]) for name in hand}, noise,
-        bounds, moving, settings, excitation, checked, '' if pair is None else str(pair),
-        monotonic() - began)
+    _, pair = closest(excitation.motion.at(np.linspace(0.0, settings.period, 500))[0])
+    return Plan(options, hand, noise, bounds, moving, settings, excitation, checked, pair)
 
 
 def hand_joints(robot: Robot) -> tuple[str, ...]:
@@ -144,48 +127,43 @@ def hand_joints(robot: Robot) -> tuple[str, ...]:
     body as are behind it, mimics among them; or the last joint, if it is called a gripper.
     """
     bodies = robot.tree.bodies
-    before: list[int] = []
-    behind, children = [0] * len(bodies), [0] * len(bodies)
-    for body in bodies:
-        before.append(1 if body.parent == BASE else before[body.parent] + 1)
-    for index in reversed(range(len(bodies))):
-        parent = bodies[index].parent
-        if parent != BASE:
-            behind[parent] = max(behind[parent], behind[index] + 1)
-            children[parent] += 1
-    joints: dict[int, str] = {}
+    children: list[list[int]] = [[] for _ in (*bodies, BASE)]  # those of the base are the last
     for index, body in enumerate(bodies):
-        parent = body.parent
-        if parent != BASE and (
-                parent in joints or children[parent] > 1 and before[parent] >= behind[parent]
-                or not children[index] and _GRIPPER in body.joint.lower()):
-            joints[index] = body.joint
-    return tuple(name for name in single_joints(robot) if name in joints.values())
+        children[body.parent].append(index)
+
+    @cache
+    def before(index: int) -> int:
+        return 0 if index == BASE else 1 + before(bodies[index].parent)
+
+    @cache
+    def behind(index: int) -> int:
+        return max((1 + behind(child) for child in children[index]), default=0)
+
+    @cache
+    def is_of_hand(index: int) -> bool:
+        parent = bodies[index].parent
+        return parent != BASE and (
+            is_of_hand(parent)
+            or len(children[parent]) > 1 and before(parent) >= behind(parent)
+            or not children[index] and _GRIPPER in bodies[index].joint.lower())
+
+    return tuple(
+        name for name in single_joints(robot) if is_of_hand(robot.tree.joints[name]))
 
 
 def _posture(
-        robot: Robot, joints: Sequence[str], given: dict[str, tuple[float, ...] | None]) -> Array:
-    """
-    Return q with the positions of joints that do not move, which have to be known.
-
-    :param given: None for a joint that is assumed as near to 0 as its limits allow.
-    """
+        robot: Robot, joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array:
+    """Return q with the positions of joints that do not move, which have to be known."""
     q = robot.neutral()
     check_joint_names(
         robot, [name for name in given if name not in robot.joint_names][:1], '--assume')
     missing = [name for name in robot.joint_names if name not in (*given, *joints)]
     if missing:
-        names = ', '.join(map(repr, missing))
         raise ArgumentError(
-            (f'joint {names} does not move, and its position is not known: '
-             if len(missing) == 1 else
-             f'joints {names} do not move, and their positions are not known: ')
-            + f'--assume {",".join(f"{name}=POSITION" for name in missing)}')
+            'the positions of joints that do not move are not known: '
+            f'--assume {",".join(f"{name}=POSITION" for name in missing)}')
     for name, values in given.items():
         body = joint_body(robot, name)
-        if values is None:
-            q[body.q_index] = np.clip(q[body.q_index], body.limits.lower, body.limits.upper)
-            continue
         if len(values) != body.type.nq:
             raise ArgumentError(
                 f'--assume gives {name!r} {len(values)} positions; it needs {body.type.nq}')
@@ -196,62 +174,73 @@ def _posture(
 def _start(joints: Sequence[str], given: dict[str, tuple[float, ...]]) -> Array | None:
     """Return the pose to start from; None: it is free."""
     missing = [name for name in joints if name not in given]
-    if len(missing) == len(joints):
-        return None
-    if missing:
+    if missing and len(missing) < len(joints):
         raise ArgumentError(
             f'--assume names some of the joints that move, but not {", ".join(missing)}: name '
             'all of them for the pose to start from, or none, and it is chosen')
-    return np.array([given[name][0] for name in joints])
+    return None if missing else np.array([given[name][0] for name in joints])
 
 
 def _noise(
-        robot: Robot, joints: Sequence[str], limits: np.ndarray,
-        given: Sequence[tuple[str, float]]) -> Array:
+        joints: Sequence[str], bounds: Sequence[JointBounds], given: Mapping[str, float]) -> Array:
     """Return the noise of the measured efforts [Nm or N]; by default 1 % of each limit."""
-    noise = dict(zip(joints, (
-        0.01 * limits[joint_body(robot, name).v_index] for name in joints)))
-    for name, value in given:
-        if name and name not in noise:
+    for name in given:
+        if name not in joints:
             raise ArgumentError(
                 f'--noise names {name!r}, which is none of the joints that move: '
                 f'{", ".join(joints)}')
-        noise.update({name: value} if name else dict.fromkeys(joints, value))
+    noise = {name: given.get(name, 0.01 * limits.effort) for name, limits in zip(joints, bounds)}
     for name, value in noise.items():
         if not 0.0 < value < inf:
             raise ArgumentError(
-                f'the noise of joint {name!r} would be 1 % of its effort limit, which is missing '
-                f'or 0: give the limit in --limits, or --noise {name}=STANDARD_DEVIATION')
-    return np.array([noise[name] for name in joints])
+                f'the noise of joint {name!r} is {value:g}; a positive number is needed: give '
+                f'--noise {name}=STANDARD_DEVIATION, or the effort limit in --limits, of which it '
+                'is 1 % else')
+    return np.array([*noise.values()])
 
 
-def _check_payloads(robot: Robot, options: argparse.Namespace) -> None:
-    """Check that a payload that is to be identified counts in the efforts."""
-    carrying = {link for link, _ in robot.payloads.values()}
-    for link in filter(None, map(payload_link, options.kinds)):
-        if link not in carrying:
-            raise ArgumentError(
-                f'the payload on {link!r} is not in the URDF, so the efforts would be computed '
-                f'without it: --payload {link}:KG:X,Y,Z says how heavy it may be at most')
-
-
-def _geometry(
-        options: argparse.Namespace, urdf: str, moving: MovingJoints,
-        ) -> tuple[collision.Geometry, collision.Checked]:
-    """Return the collision geometry and what of it is checked."""
-    if WHY_NO_COLLISIONS:
+def _design(robot: Robot, joints: tuple[str, ...], text: str) -> Design:
+    """Return the columns of what is unknown; friction and rotors are those of joints that move."""
+    unknowns = unknowns_from(text)
+    if unknowns.gains or unknowns.stribeck:
         raise ArgumentError(
-            f'collisions are checked with MuJoCo: pip install mujoco ({WHY_NO_COLLISIONS}), or '
-            '--no-collision-check to search without')
+            '--unknown has gains or stribeck, for which no motion is searched: leave them out')
+    if unknowns.payload not in {None, *(link for link, _ in robot.payloads.values())}:
+        raise ArgumentError(
+            f'the payload on {unknowns.payload!r} is not in the URDF, so the efforts would be '
+            f'computed without it: --payload {unknowns.payload}:KG:X,Y,Z says how heavy it may be '
+            'at most')
+    moved: dict[str, Any] = {
+        name: joints for name in ('friction', 'rotor_inertia') if getattr(unknowns, name) == 'all'}
+    return Design(robot, replace(unknowns, **moved), np.zeros(robot.nv))
+
+
+def _check_collisions(
+        options: argparse.Namespace, urdf: str, moving: MovingJoints,
+        ) -> tuple[collision.Checked | None, Callable[[Array], tuple[float, str]]]:
+    """
+    Let the moving joints keep clear of collisions, unless the options say otherwise.
+
+    :return: what is checked, and a function from positions of the joints, shape (N, joints), to
+        the least distance [m] and what is so close.
+    """
+    if options.no_collision_check:
+        return None, lambda positions: (inf, '')
+    try:
+        from ros2_rnea.offline.commands.excite import collision
+    except ImportError as error:
+        raise ArgumentError(
+            f'collisions are checked with MuJoCo: pip install mujoco ({error}), or '
+            '--no-collision-check to search without') from error
     gravity = np.array(options.gravity)
     if options.floor is not None and not gravity.any():
         raise ArgumentError('without gravity, nothing says where the floor is: --floor none')
     geometry = collision.Geometry(
-        moving.robot, urdf, collision.mesh_folders(
-            None if options.urdf == '-' else Path(options.urdf), options.meshes),
-        options.floor, -gravity, options.ignore_collision_of)
+        moving.robot, urdf, collision.mesh_folders(options.urdf), options.floor, -gravity)
     draws = np.random.default_rng(options.seed).uniform(-1.0, 1.0, (_POSES, len(moving.joints)))
     center, half = moving.center, moving.half_range
     neutral = np.clip(0.0, center - half, center + half)
-    return geometry, geometry.prepare(
+    checked = geometry.prepare(
         options.clearance, moving.q(center + draws * half), moving.q(neutral[np.newaxis])[0])
+    moving.clearance = geometry.distances
+    return checked, lambda positions: geometry.closest(moving.q(positions))

@@ -29,14 +29,13 @@ from numpy.typing import ArrayLike
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.urdf import parse_urdf
 from ros2_rnea.offline.identification.bag_recording import read_bag
-from ros2_rnea.offline.identification.effort_columns import columns_for, FRICTION, INERTIA
 from ros2_rnea.offline.identification.excitation import ExcitationPlanner, ExcitationSettings
 from ros2_rnea.offline.identification.fourier_motion import FourierMotion
 from ros2_rnea.offline.identification.identification import identify
 from ros2_rnea.offline.identification.moving_joints import JointBounds, MovingJoints
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.results import Identification
-from ros2_rnea.offline.identification.unknowns import Unknowns
+from ros2_rnea.offline.identification.unknowns import Design, Unknowns
 from ros2_rnea.offline.identification.urdf_file import with_parameters_of
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.demo.arm import Arm
@@ -86,7 +85,7 @@ def exciting_motion(arm: Arm) -> ExcitingMotion:
     start = arm.start[[arm.joint_names.index(name) for name in joints]]
     moving = MovingJoints(robot, joints, bounds, start)
     planner = ExcitationPlanner(
-        moving, columns_for(robot, joints, (INERTIA, FRICTION)), NOISE_SHARE * moving.effort,
+        moving, Design(robot, Unknowns(), np.zeros(robot.nv)), NOISE_SHARE * moving.effort,
         SETTINGS, start)
     return ExcitingMotion(
         planner.plan().motion, [joints.index(name) for name in arm.joint_names],
