@@ -43,7 +43,7 @@ from ros2_rnea.offline.identification.expected_information import (
     ExpectedInformation,
     volume_gain,
 )
-from ros2_rnea.offline.identification.fourier_motion import at_rest, FourierMotion
+from ros2_rnea.offline.identification.fourier_motion import basis_at_rest, FourierMotion
 from ros2_rnea.offline.identification.moving_joints import (
     ExcitationError,
     MovingJoints,
@@ -194,10 +194,10 @@ class ExcitationPlanner:
         self._moving, self._settings, self._start = moving, settings, start
         samples = _SAMPLES_PER_WAVE * settings.harmonics
         self._times = np.arange(samples) * (settings.period / samples)
-        # How a motion follows from each number: shape (3, samples, 2 harmonics).
-        real = np.eye(settings.harmonics)
-        self._waves = FourierMotion(settings.period, np.zeros(2 * settings.harmonics), at_rest(
-            np.concatenate((real, 1j * real)))).at(self._times)
+        self._basis = basis_at_rest(settings.harmonics)
+        # How a motion follows from each number of a joint: shape (3, samples, numbers).
+        self._waves = FourierMotion(
+            settings.period, np.zeros(len(self._basis)), self._basis).at(self._times)
         # A number of 1 takes a joint to its velocity limit.
         self._units = moving.velocity[:, np.newaxis] / np.abs(self._waves[1]).max(axis=0)
         self._random = np.random.default_rng(settings.seed)
@@ -274,24 +274,20 @@ class ExcitationPlanner:
     def _random_motion(self, pose: Array) -> FourierMotion:
         """Return a random motion from a pose, as large as the limits allow."""
         draws = self._random.normal(size=self._units.shape)
-        motion = self._motion(pose, draws * self._units)
+        motion = FourierMotion(
+            self._settings.period, pose, (draws * self._units) @ self._basis)
         shares = np.abs(motion.at(self._times)[1] / self._moving.velocity).max(axis=0)
         motion = motion.scaled(1.0 / shares)
         return self._kept(motion) or motion.scaled(_SMALLEST)
-
-    def _motion(self, start: Array, numbers: Array) -> FourierMotion:
-        """Return the motion whose coefficients have these real and imaginary parts."""
-        real, imaginary = np.split(numbers, 2, axis=1)
-        return FourierMotion(self._settings.period, start, at_rest(real + 1j * imaginary))
 
     # ---- the optimization -----------------------------------------------------------------------
 
     def _optimized(
             self, motion: FourierMotion, callback: Callable[[Array], None]) -> FourierMotion:
         """Return a better motion; the callback is called after each iteration."""
-        z = motion.coefficients
+        numbers = (motion.coefficients @ self._basis.conj().T).real  # the basis is orthonormal
         x = np.append((motion.start - self._moving.center) / self._moving.half_range,
-                      np.hstack((z.real, z.imag)) / self._units)
+                      numbers / self._units)
         each = -(-self._settings.iterations // len(_WEIGHTS))
         for weight in _WEIGHTS if each else ():
             x = minimize(self._value, x, (weight,), jac=True, method='L-BFGS-B',
@@ -302,7 +298,9 @@ class ExcitationPlanner:
         joints = len(self._moving.joints)
         start = self._start if self._start is not None else (
             self._moving.center + x[:joints] * self._moving.half_range)
-        return self._motion(start, x[joints:].reshape(joints, -1) * self._units)
+        return FourierMotion(
+            self._settings.period, start, x[joints:].reshape(self._units.shape) * self._units
+            @ self._basis)
 
     def _value(self, x: Array, weight: float) -> tuple[float, Array]:
         """Return what is minimized, and its derivative by the numbers."""

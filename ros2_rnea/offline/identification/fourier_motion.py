@@ -31,6 +31,7 @@ from math import pi
 
 import numpy as np
 from ros2_rnea.robots.arguments import Array
+from scipy.linalg import null_space
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +67,7 @@ class FourierMotion:
         return replace(self, coefficients=(factor * self.coefficients.T).T)
 
 
-def at_rest(coefficients: np.ndarray) -> np.ndarray:
-    """Return the nearest coefficients of motions that start at rest, shape (..., harmonics)."""
-    orders = np.arange(1.0, coefficients.shape[-1] + 1.0)
-    return _without(coefficients.real, orders**2) + 1j * _without(coefficients.imag, orders)
-
-
-def _without(parts: Array, weights: Array) -> Array:
-    """Return numbers less what of them is along some weights, so that their weighted sum is 0."""
-    return parts - (parts @ weights / (weights @ weights))[..., np.newaxis] * weights
+def basis_at_rest(harmonics: int) -> np.ndarray:
+    """Return coefficients, shape (N, harmonics), whose real sums are those of motions at rest."""
+    orders = np.arange(1.0, harmonics + 1.0)
+    return np.vstack((null_space([orders**2]).T, 1j * null_space([orders]).T))

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ros2_rnea.offline.identification.fourier_motion import at_rest, FourierMotion
+from ros2_rnea.offline.identification.fourier_motion import basis_at_rest, FourierMotion
 
 
 def drawn(harmonics: int = 5, period: float = 7.0) -> FourierMotion:
     random = np.random.default_rng(3)
-    start, real, imaginary = random.normal(size=4), *random.normal(size=(2, 4, harmonics))
-    return FourierMotion(period, start, at_rest(real + 1j * imaginary))
+    basis = basis_at_rest(harmonics)
+    return FourierMotion(
+        period, random.normal(size=4), random.normal(size=(4, len(basis))) @ basis)
 
 
 @pytest.mark.parametrize('harmonics', [2, 3, 5, 9])
@@ -36,9 +37,11 @@ def test_each_period_starts_and_ends_at_rest(harmonics: int):
     assert np.abs(motion.at([3.1])[1:]).max() > 0.1
 
 
-def test_coefficients_of_motions_at_rest_stay_as_they_are():
-    motion = drawn()
-    assert np.allclose(at_rest(motion.coefficients), motion.coefficients, rtol=0.0, atol=1e-14)
+@pytest.mark.parametrize('harmonics', [2, 5])
+def test_the_basis_has_all_motions_at_rest_and_is_orthonormal(harmonics: int):
+    basis = basis_at_rest(harmonics)
+    assert len(basis) == 2 * (harmonics - 1)
+    assert np.allclose((basis @ basis.conj().T).real, np.eye(len(basis)), rtol=0.0, atol=1e-14)
 
 
 def test_velocities_and_accelerations_are_derivatives_of_positions():
