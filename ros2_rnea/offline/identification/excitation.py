@@ -44,11 +44,7 @@ from ros2_rnea.offline.identification.expected_information import (
     volume_gain,
 )
 from ros2_rnea.offline.identification.fourier_motion import basis_at_rest, FourierMotion
-from ros2_rnea.offline.identification.moving_joints import (
-    ExcitationError,
-    MovingJoints,
-    States,
-)
+from ros2_rnea.offline.identification.moving_joints import ExcitationError, MovingJoints
 from ros2_rnea.offline.identification.unknowns import Design
 from ros2_rnea.robots.arguments import Array
 from scipy.optimize import minimize
@@ -235,15 +231,14 @@ class ExcitationPlanner:
 
     # ---- what a motion does ---------------------------------------------------------------------
 
-    def _anywhere(self) -> States:
-        """Return random states all over the limits."""
+    def _anywhere(self) -> Array:
+        """Return random states all over the limits, as a motion."""
         moving, settings = self._moving, self._settings
         draws = self._random.uniform(-1.0, 1.0, (3, _STATES, len(moving.joints)))
         quickest = 2.0 * np.pi * settings.harmonics / settings.period * moving.velocity
-        return moving.states(np.stack((
-            moving.center + draws[0] * moving.half_range,
-            draws[1] * moving.velocity,
-            draws[2] * np.minimum(moving.acceleration, quickest))))
+        return np.stack((
+            moving.center + draws[0] * moving.half_range, draws[1] * moving.velocity,
+            draws[2] * np.minimum(moving.acceleration, quickest)))
 
     def holds(self, motion: FourierMotion) -> bool:
         """Return whether all limits are kept, at all times of a fine grid."""
@@ -265,7 +260,7 @@ class ExcitationPlanner:
         return None
 
     def _information_of(self, motion: FourierMotion) -> Array:
-        numbers = self._information.numbers(self._moving.states(motion.at(self._times)))
+        numbers = self._information.numbers(motion.at(self._times))
         return self._settings.samples * self._information.of(numbers)
 
     def _cost(self, motion: FourierMotion) -> float:
@@ -305,29 +300,26 @@ class ExcitationPlanner:
     def _value(self, x: Array, weight: float) -> tuple[float, Array]:
         """Return what is minimized, and its derivative by the numbers."""
         moved = self._motion_of(x).at(self._times)
-        value, slopes = self._information.cost(
-            self._information.numbers(self._moving.states(moved)))
+        value, slopes = self._information.cost(self._information.numbers(moved))
 
-        def beyond(moved: Array, states: States) -> Array:
+        def beyond(moved: Array) -> Array:
             """Return for each sample the squares of what exceeds the limits."""
-            shares = np.abs(self._moving.shares(moved, states))
+            shares = np.abs(self._moving.shares(moved))
             return np.sum(np.maximum(shares - _TIGHTER, 0.0) ** 2, axis=(0, 2))
 
-        def linearized(change: Array) -> Array:
+        def linearized(moved: Array) -> Array:
             """Return what each sample costs after a small change of the motion."""
-            states = self._moving.states(moved + change)
-            return (np.sum(slopes * self._information.numbers(states), axis=1)
-                    + weight * beyond(moved + change, states))
+            return np.sum(slopes * self._information.numbers(moved), axis=1) + (
+                weight * beyond(moved))
 
-        value += weight * beyond(moved, self._moving.states(moved)).sum()
         by_motion = np.zeros_like(moved)
-        for which in np.ndindex(3, moved.shape[2]):
+        for order, joint in np.ndindex(3, moved.shape[2]):
             change = np.zeros((3, 1, moved.shape[2]))
-            change[which[0], :, which[1]] = _DIFFERENCE
-            by_motion[which[0], :, which[1]] = (
-                linearized(change) - linearized(-change)) / (2.0 * _DIFFERENCE)
+            change[order, :, joint] = _DIFFERENCE
+            by_motion[order, :, joint] = (
+                linearized(moved + change) - linearized(moved - change)) / (2.0 * _DIFFERENCE)
         lacking, by_positions = self._lacking(moved[0])
-        value += weight * lacking
+        value += weight * (lacking + beyond(moved).sum())
         by_motion[0] += weight * by_positions
         # (orders, samples, numbers) and (orders, samples, joints) to (joints, numbers)
         by_free = sum(by_motion[order].T @ self._waves[order] for order in range(3)) * self._units
@@ -353,14 +345,13 @@ class ExcitationPlanner:
 
     def _result(self, motion: FourierMotion, compared: Array) -> Excitation:
         moving, moved = self._moving, motion.at(self._fine_times())
-        states = moving.states(moved)
         information = self._information_of(motion)
         root = self._information.covariance_root(information)
         return Excitation(
             motion=motion,
             peaks=Peaks(moved[0].min(axis=0), moved[0].max(axis=0), *(
-                np.abs(each).max(axis=0) for each in (*moved[1:], moving.efforts(states)))),
-            clearance=float(moving.clearance(states.q).min()),
+                np.abs(each).max(axis=0) for each in (*moved[1:], moving.efforts(moved)))),
+            clearance=float(moving.clearance(moving.q(moved[0])).min()),
             rank=self._information.rank,
             condition_number=condition_number(np.ones(len(information), dtype=bool), information),
             gain=volume_gain(information, compared),

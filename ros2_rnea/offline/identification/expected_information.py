@@ -33,7 +33,7 @@ from ros2_rnea.dynamics.regressor import parameters_of
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.tree import link_inertia, MASSLESS
 from ros2_rnea.offline.identification.base_parameters import DETERMINED, independent, STRUCTURAL
-from ros2_rnea.offline.identification.moving_joints import MovingJoints, States
+from ros2_rnea.offline.identification.moving_joints import MovingJoints
 from ros2_rnea.offline.identification.unknowns import Design, PAYLOAD, Unknown
 from ros2_rnea.robots.arguments import Array
 from scipy.linalg import eigh
@@ -82,13 +82,14 @@ class ExpectedInformation:
     :param design: of the robot that moves, with what it carries in the motion.
     :param moving: its joints that move.
     :param noise: standard deviation of each one's measured effort, shape (joints,) [Nm or N].
-    :param anywhere: states all over the limits, for what is identifiable at all.
+    :param anywhere: a motion all over the limits, for what is identifiable at all, shape
+        (3, N, joints).
     :raises ArgumentError: where no motion of these joints tells anything.
     """
 
     def __init__(
-            self, design: Design, moving: MovingJoints, noise: Array, anywhere: States) -> None:
-        self._design, self._robot, self._noise = design, moving.robot, noise
+            self, design: Design, moving: MovingJoints, noise: Array, anywhere: Array) -> None:
+        self._design, self._moving, self._noise = design, moving, noise
         self._parts = [design.parts[v] for v in moving.v_index]
         # What the numbers of a joint are multiplied by to give its columns, divided by its noise.
         self._factors = []
@@ -114,9 +115,10 @@ class ExpectedInformation:
         """Return how many combinations of the unknowns a motion can tell."""
         return int(self._directions.shape[1])
 
-    def numbers(self, states: States) -> Array:
-        """Return what rows are linear in, shape (N, numbers)."""
-        return self._design.evaluate({}, *states, np.zeros_like(states.qd))
+    def numbers(self, motion: Array) -> Array:
+        """Return what columns of a motion, shape (3, N, joints), are linear in: (N, numbers)."""
+        q, qd, qdd = self._moving.states(motion)
+        return self._design.evaluate({}, q, qd, qdd, np.zeros_like(qd))
 
     def _rows(self, numbers: Array) -> Array:
         """Return the columns of moving joints, divided by their noise: (N, joints, columns)."""
@@ -124,7 +126,7 @@ class ExpectedInformation:
             numbers[:, part] @ own for part, own in zip(self._parts, self._factors)], axis=1)
 
     def of(self, numbers: Array) -> Array:
-        """Return the mean information of a sample of these states, shape (rank, rank)."""
+        """Return the mean information of a sample, shape (rank, rank)."""
         rows = self._rows(numbers).reshape(-1, self.rank)
         return rows.T @ rows / len(numbers)
 
@@ -157,7 +159,7 @@ class ExpectedInformation:
     def _payload(self) -> list[float]:
         """Return the ten parameters of what the link of the unknown payload carries."""
         return parameters_of(sum(
-            (link_inertia(inertial) for link, inertial in self._robot.payloads.values()
+            (link_inertia(inertial) for link, inertial in self._moving.robot.payloads.values()
              if link == self._design.payload_link), start=MASSLESS))
 
     def _size(self, unknown: Unknown) -> float:
@@ -165,7 +167,7 @@ class ExpectedInformation:
         if not unknown.is_inertial:
             return inf
         ten = self._payload() if unknown.owner == PAYLOAD else parameters_of(
-            self._robot.tree.bodies[unknown.body].inertia)
+            self._moving.robot.tree.bodies[unknown.body].inertia)
         mass, spread = ten[0], 0.5 * (ten[4] + ten[7] + ten[9])  # of the mass from the origin
         sizes = {'kg': mass, 'kg m': sqrt(max(mass * spread, 0.0)), 'kg m^2': spread}
         return sizes[unknown.unit] if spread > 0.0 else inf

@@ -68,19 +68,6 @@ class JointBounds(NamedTuple):
     acceleration: float = inf
 
 
-class States(NamedTuple):
-    """
-    States of a robot.
-
-    :ivar q: shape (N, nq) [rad or m].
-    :ivar qd: shape (N, nv), per s; qdd, shape (N, nv), per s^2.
-    """
-
-    q: Array
-    qd: Array
-    qdd: Array
-
-
 class MovingJoints:
     """
     Some joints of a robot, which move within limits, and the others, which rest.
@@ -137,35 +124,38 @@ class MovingJoints:
         q[:, self.q_index] = positions
         return q
 
-    def states(self, motion: Array) -> States:
-        """Return states of the whole robot from those of moving joints, shape (3, N, joints)."""
+    def states(self, motion: Array) -> tuple[Array, Array, Array]:
+        """
+        Return states of the whole robot.
+
+        :param motion: positions, velocities and accelerations, shape (3, N, joints).
+        :return: positions, shape (N, nq), velocities and accelerations, shape (N, nv).
+        """
         qd, qdd = np.zeros((2, motion.shape[1], self.robot.nv))
         qd[:, self.v_index], qdd[:, self.v_index] = motion[1:]
-        return States(self.q(motion[0]), qd, qdd)
+        return self.q(motion[0]), qd, qdd
 
-    def efforts(self, states: States) -> Array:
+    def efforts(self, motion: Array) -> Array:
         """Return the efforts of moving joints, shape (N, joints) [Nm or N]."""
-        return self.robot.inverse_dynamics(*states)[:, self.v_index]
+        return self.robot.inverse_dynamics(*self.states(motion))[:, self.v_index]
 
-    def shares(self, motion: Array, states: States) -> Array:
+    def shares(self, motion: Array) -> Array:
         """
         Return the shares of what is allowed, with the sign of the quantity.
 
         :param motion: positions, velocities and accelerations, shape (3, N, joints).
-        :param states: those of the whole robot.
         :return: of position (from the centre of the range), velocity, acceleration and effort,
             shape (4, N, joints).
         """
         q, qd, qdd = motion
         return np.stack((
             (q - self.center) / self.half_range, qd / self.velocity, qdd / self.acceleration,
-            self.efforts(states) / self.effort))
+            self.efforts(motion) / self.effort))
 
     def holds(self, motion: Array) -> bool:
         """Return whether all limits are kept in a motion of shape (3, N, joints)."""
-        states = self.states(motion)
-        return bool(np.abs(self.shares(motion, states)).max() <= 1.0
-                    and self.clearance(states.q).min() >= self.least)
+        return bool(np.abs(self.shares(motion)).max() <= 1.0
+                    and self.clearance(self.q(motion[0])).min() >= self.least)
 
     def start_poses(self, random: np.random.Generator, given: Array | None = None) -> Array:
         """
@@ -177,11 +167,10 @@ class MovingJoints:
         draws = random.uniform(-0.7, 0.7, (_POSES, len(self.joints)))
         draws[0] = 0.0
         poses = self.center + draws * self.half_range if given is None else given[np.newaxis]
-        motion = np.stack((poses, 0.0 * poses, 0.0 * poses))
-        states = self.states(motion)
-        shares = np.abs(self.shares(motion, states))
+        rest = np.stack((poses, 0.0 * poses, 0.0 * poses))
+        shares = np.abs(self.shares(rest))
         loads = shares[EFFORT].max(axis=1)
-        distances = self.clearance(states.q)
+        distances = self.clearance(self.q(poses))
         possible = (shares <= 1.0).all(axis=(0, 2)) & (distances >= self.least)
         if possible.any():
             return np.asarray(poses[possible])
@@ -190,7 +179,7 @@ class MovingJoints:
         defects = (
             f'the position of {self.joints[worst]} is {shares[POSITION, place, worst]:.0%} of '
             'what is allowed' if shares[POSITION, place, worst] > 1.0 else
-            self._too_heavy(self.efforts(states)[place]) if loads[place] > 1.0 else
+            self._too_heavy(self.efforts(rest)[place]) if loads[place] > 1.0 else
             f'the clearance is {distances[place]:.4g} m, and {self.least:g} m are demanded')
         if given is not None:
             raise ExcitationError(f'the pose to start from is not possible: {defects}')
