@@ -48,7 +48,7 @@ def test_options_of_the_same_name_have_the_same_form(command):
         if name == '--out':
             assert action.metavar in ('FILE', 'FOLDER')
         # Where a list ends with a blank, it takes the words that follow.
-        assert action.nargs != '+' or name == '--meshes', name
+        assert action.nargs != '+', name
     assert not {'--output', '--start', '--params-file', '--payload-at'} & {*options_of(command)}
 
 

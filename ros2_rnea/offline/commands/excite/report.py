@@ -118,8 +118,9 @@ def warnings(plan: Plan) -> Iterator[str]:
         yield 'There is no floor (--floor none).'
     if checked is not None and not checked.has_geometry:
         yield ('The URDF has no collision geometry, so collisions of the links with each other '
-               'and with what is around were not checked. Of a floor, only the origins of the '
-               'links were kept clear.')
+               'and with what is around were not checked.')
+        if plan.options.floor is not None:
+            yield 'Of the floor, only the origins of the links were kept clear.'
     if plan.hand:
         places = ', '.join(f'{name}={place:g}' for name, place in plan.hand.items())
         yield (f'Joints of a hand or gripper do not move, and are assumed at {places}: --assume '
