@@ -32,7 +32,7 @@ friction that is late is then a column of its own in all that follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -45,6 +45,9 @@ from ros2_rnea.robots.robot import Robot
 from scipy.interpolate import CubicSpline
 from scipy.linalg import qr
 from scipy.optimize import minimize_scalar, nnls
+
+LARGEST_DELAY = 0.06
+"""Up to which a delay is searched, late and early [s]."""
 
 ROWS = 2000
 """Number of instants that are enough, evenly over the recording."""
@@ -83,102 +86,67 @@ class Delay(NamedTuple):
 
 
 def effort_delay(
-        robot: Robot, recording: PreparedRecording, coordinates: dict[str, int], period: float,
-        largest: float) -> Delay:
+        robot: Robot, recording: PreparedRecording, coordinates: Collection[int]) -> Delay:
     """
     Estimate the delay of efforts.
 
     :param recording: with filtered efforts, at one period in each piece.
-    :param coordinates: by joint, those whose efforts were measured.
-    :param period: of the samples [s].
-    :param largest: magnitude that is searched [s].
+    :param coordinates: those whose efforts were measured.
     """
-    margin = int(np.ceil(largest / period)) + 1
+    step = min(recording.period, LARGEST_DELAY / 20.0)
+    margin = int(np.ceil(LARGEST_DELAY / recording.period)) + 1
     least = ROWS_A_COLUMN * (10 * len(robot.tree.bodies) + LATE + 4)
     inner = [np.arange(piece.start + margin, piece.stop - margin) for piece in recording.pieces]
     every = max(1, sum(map(len, inner)) // max(ROWS, least))
     pieces = [rows[::every] for rows in inner]
     rows = np.concatenate(pieces)
     if len(rows) < least:
-        return Delay(0.0, reason=f'no piece is long enough to search within ±{largest:g} s')
-    moving = [k for k in coordinates.values() if recording.moves[rows, k].mean() > 0.1]
+        return Delay(0.0, f'no piece is long enough to search within ±{LARGEST_DELAY:g} s')
+    moving = [k for k in coordinates if recording.moves[rows, k].mean() > 0.1]
     if not moving:
-        return Delay(0.0, reason='no joint whose effort was recorded moves')
+        return Delay(0.0, 'no joint whose effort was recorded moves')
     efforts = _shifted(recording, pieces, moving)
-    others, plain, late = zip(*_bases(robot, recording, rows, moving))
-    grid = np.linspace(-largest, largest, max(
-        3, 2 * int(np.ceil(largest / min(period, largest / 20.0))) + 1))
-    ends = np.cumsum([*map(len, pieces)])[:-1].tolist()
-    best, half = _best(plain, efforts, grid, ends)
-    best_late, half_late = _best(late, efforts, grid, ends)
-    # the rival's parameters count, by the Bayesian information criterion
-    penalty = 0.5 * np.log(2.0 * half) * [
-        more.shape[1] - less.shape[1] for more, less in zip(late, plain)]
-
-    def likelihood(spans: Sequence[np.ndarray], delay: float) -> np.ndarray:
-        return -half * _costs(spans, efforts(delay))
-
-    found = _found(best, grid, likelihood(plain, best) - np.maximum(
-        likelihood(late, 0.0) - penalty, likelihood(plain, 0.0)))
-    if found.reason:
-        found = _found(best_late, grid, half_late * _costs(late, efforts(0.0)) - (
-            half_late * _costs(late, efforts(best_late))))
-    lags = likelihood(late, found.seconds) - penalty - likelihood(
-        plain, found.seconds) > SIGNIFICANT
-    measured = efforts(found.seconds)
-    columns, lagging = {}, set()
-    for place in np.flatnonzero(lags).tolist():
-        k, friction = moving[place], _friction(recording, moving[place])
-        shares, _ = nnls(_residual(others[place], friction[rows]),
-                         _residual(others[place], measured[:, place]))
-        if shares.any():
-            shares /= shares.sum()
-            columns[k] = friction @ shares
-            if shares[-LATE:].sum() > 0.5:
-                lagging.add(k)
-    return found._replace(friction=columns, late=frozenset(lagging))
-
-
-def _best(
-        spans: Sequence[np.ndarray], efforts: Callable[[float], np.ndarray], grid: np.ndarray,
-        ends: Sequence[int]) -> tuple[float, np.ndarray]:
-    """
-    Return the delay with which efforts fit best, and half the independent samples of each joint.
-
-    :param spans: orthonormal columns that span what the effort of each joint could be.
-    :param grid: of delays, between which it is searched.
-    :param ends: of the pieces.
-    """
-    costs = np.array([_costs(spans, efforts(delay)) for delay in grid])
-    samples = []
-    for k, (span, delay) in enumerate(zip(spans, grid[np.argmin(costs, axis=0)])):
-        residual, fitted = _residual(span, efforts(delay)[:, k]), span.shape[1]
+    others, *models = zip(*_bases(robot, recording, rows, moving))
+    grid = np.linspace(-LARGEST_DELAY, LARGEST_DELAY, 2 * int(np.ceil(LARGEST_DELAY / step)) + 1)
+    costs = [[_costs(spans, efforts(delay)) for spans in models] for delay in grid]
+    half, ends = np.empty(len(moving)), np.cumsum([*map(len, pieces)])[:-1].tolist()
+    for k, (span, at) in enumerate(zip(models[1], np.argmin([late for _, late in costs], axis=0))):
+        residual, fitted = _residual(span, efforts(grid[at])[:, k]), span.shape[1]
         time = correlation_of(np.split(residual, ends), len(residual), fitted).time
-        samples.append(max((len(residual) - fitted) / time, 1.0))
-    at, step = float(grid[np.argmin(costs @ samples)]), float(grid[1] - grid[0])
-    return float(minimize_scalar(
-        lambda delay: _costs(spans, efforts(delay)) @ samples, bounds=(at - step, at + step),
-        method='bounded', options={'xatol': 1e-3 * step}).x), 0.5 * np.array(samples)
+        half[k] = 0.5 * max((len(residual) - fitted) / time, 1.0)
+    # more parameters count, by the Bayesian information criterion
+    more = [late.shape[1] - plain.shape[1] for plain, late in zip(*models)]
+    penalties = np.stack([np.zeros(len(moving)), 0.5 * np.log(2.0 * half) * more])
 
+    def likelihoods(delay: float) -> np.ndarray:
+        """Return the logarithms, shape (models, joints)."""
+        return -half * [_costs(spans, efforts(delay)) for spans in models] - penalties
 
-def _found(best: float, grid: np.ndarray, gains: np.ndarray) -> Delay:
-    """
-    Return what is taken.
-
-    :param best: the delay with which efforts fit best.
-    :param gains: by how much the logarithm of the likelihood of each joint is larger with it.
-    """
-    gain, text = float(gains.sum()), f'{1e3 * best:.2f} ms'
-    others = gain - max(float(gains.max()), 0.0) if len(gains) > 1 else gain
-    if gain < SIGNIFICANT:
+    scores = (-half * costs - penalties).max(axis=1).sum(axis=1)
+    near, step = float(grid[np.argmax(scores)]), float(grid[1] - grid[0])
+    best = float(minimize_scalar(
+        lambda delay: -likelihoods(delay).max(axis=0).sum(), bounds=(near - step, near + step),
+        method='bounded', options={'xatol': 1e-3 * step}).x)
+    gains = likelihoods(best).max(axis=0) - likelihoods(0.0).max(axis=0)
+    reason, text = '', f'{1e3 * best:.2f} ms'
+    if gains.sum() < SIGNIFICANT:
         reason = f'{text} fit no better than none, or than friction that is late'
-    elif others < SIGNIFICANT:
+    elif len(gains) > 1 and gains.sum() - gains.max() < SIGNIFICANT:
         reason = f'{text} fit better than none at one joint only'
     elif not grid[1] <= best <= grid[-2]:
-        reason = f'the best fit is beyond ±{grid[-1]:g} s'
-    else:
-        reason = ''
-    return Delay(0.0 if reason else best, reason)
+        reason = f'the best fit is beyond ±{LARGEST_DELAY:g} s'
+    found = 0.0 if reason else best
+    plain, late = likelihoods(found)
+    columns, lagging = {}, set()
+    for place in np.flatnonzero(late - plain > SIGNIFICANT).tolist():
+        k, friction = moving[place], _friction(recording, moving[place])
+        shares, _ = nnls(_residual(others[place], friction[rows]),
+                         _residual(others[place], efforts(found)[:, place]))
+        if shares.any():
+            columns[k] = friction @ (shares / shares.sum())
+            if shares[-LATE:].sum() > 0.5 * shares.sum():
+                lagging.add(k)
+    return Delay(found, reason, columns, frozenset(lagging))
 
 
 def _bases(

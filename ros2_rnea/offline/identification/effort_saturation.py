@@ -48,7 +48,7 @@ FEWEST_VALUES = 20
 FEWEST_SAMPLES = 50
 """Minimum number of samples in motion and between the bounds, to predict the others from."""
 
-MAX_SAMPLES = 4000
+MAX_SAMPLES = 8000
 """The most samples that are used: of more, every second, third ... one is."""
 
 FAR_BEYOND = 0.05
@@ -73,16 +73,18 @@ def saturated_efforts(
     """
     found = {}
     # the prepared samples that are nearest to those recorded
-    after = np.clip(
-        np.searchsorted(prepared.times, recording.times), 1, len(prepared.times) - 1)
-    nearest = after - (recording.times - prepared.times[after - 1]
-                       < prepared.times[after] - recording.times)
-    rows = np.flatnonzero(
-        np.abs(recording.times - prepared.times[nearest]) <= prepared.period)
+    nearest = np.rint(np.nan_to_num(np.interp(
+        recording.times, prepared.times, np.arange(len(prepared.times))))).astype(int)
+    near = np.abs(recording.times - prepared.times[nearest]) <= prepared.period
     for joint, v in measured.items():
         efforts = recording.efforts[:, recording.joints.index(joint)]
-        moving = rows[np.isfinite(efforts[rows]) & prepared.moves[nearest[rows], v]]
-        saturation = _saturation(efforts[moving], prepared, robot, v, nearest[moving])
+        rows = np.flatnonzero(near & np.isfinite(efforts) & prepared.moves[nearest, v])
+        rows = rows[::max(1, -(-len(rows) // MAX_SAMPLES))]
+        at, own = nearest[rows], efforts[rows]
+        qd = prepared.qd[at]
+        model = robot.inverse_dynamics(prepared.q[at], qd, prepared.qdd[at])[:, v]
+        saturation = _saturation(own, np.stack(
+            [model, qd[:, v], np.sign(qd[:, v]), np.ones(len(at))], axis=1))
         if saturation is not None:
             found[joint] = saturation
             bounds = ' and '.join(f'{bound:.6g}' for bound in saturation.bounds)
@@ -93,49 +95,34 @@ def saturated_efforts(
     return found
 
 
-def _saturation(
-        own: np.ndarray, prepared: PreparedRecording, robot: Robot, v: int, places: np.ndarray,
-        ) -> Saturation | None:
+def _saturation(own: np.ndarray, columns: np.ndarray) -> Saturation | None:
     """
     Return how efforts in motion are cut off; None where they are not.
 
     A bound is an effort that many samples have exactly and few are beyond.
 
     :param own: those of the samples in motion, which count; a recording may be mostly of rest.
-    :param places: of these samples in the prepared recording.
+    :param columns: what they are predicted from: model, viscous and Coulomb friction, offset.
     """
     values, counts = np.unique(own, return_counts=True)
     below, above = np.cumsum(counts) - counts, len(own) - np.cumsum(counts)
     many = np.flatnonzero(counts >= max(SMALLEST_SHARE * len(own), 1.0))
     bounds = [(float(values[k]), sign) for sign, beyond in ((-1.0, below), (1.0, above))
               for k in many if beyond[k] <= MAX_BEYOND * counts[k]]
-    others = _thinned(np.flatnonzero(~np.isin(own, [bound for bound, _ in bounds])))
-    if not bounds or len(others) < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
+    others = ~np.isin(own, [bound for bound, _ in bounds])
+    if not bounds or others.sum() < FEWEST_SAMPLES or len(values) < FEWEST_VALUES:
         return None
-    columns = _columns(prepared, robot, v, places[others])
-    factors = lstsq(columns, own[others], lapack_driver='gelsy')[0]
-    deviation = float(np.sqrt(np.mean(np.square(columns @ factors - own[others]))))
+    factors = lstsq(columns[others], own[others], lapack_driver='gelsy')[0]
+    beyond = columns @ factors - own
+    deviation = float(np.sqrt(np.mean(np.square(beyond[others]))))
     least = max(FAR_BEYOND * float(values[-1] - values[0]), deviation)
     cut_off = {}
     for bound, sign in bounds:
         inside = values[values <= bound][-6:] if sign > 0.0 else values[values >= bound][:6]
         step = float(np.median(np.diff(inside))) if len(inside) > 1 else 0.0
-        at = places[_thinned(np.flatnonzero(own == bound))]
-        excess = sign * float(np.mean(_columns(prepared, robot, v, at) @ factors) - bound)
+        excess = sign * float(np.mean(beyond[own == bound]))
         if excess > max(least, 2.0 * step):
             cut_off[bound] = excess
     return Saturation(
         tuple(cut_off), float(np.isin(own, list(cut_off)).mean()), max(cut_off.values()),
     ) if cut_off else None
-
-
-def _thinned(rows: np.ndarray) -> np.ndarray:
-    return rows[::max(1, -(-len(rows) // MAX_SAMPLES))]
-
-
-def _columns(
-        prepared: PreparedRecording, robot: Robot, v: int, rows: np.ndarray) -> np.ndarray:
-    """Return what an effort is predicted from: model, viscous and Coulomb friction, offset."""
-    qd = prepared.qd[rows]
-    model = robot.inverse_dynamics(prepared.q[rows], qd, prepared.qdd[rows])
-    return np.stack([model[:, v], qd[:, v], np.sign(qd[:, v]), np.ones(len(rows))], axis=1)

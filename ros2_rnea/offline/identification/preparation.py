@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
-from ros2_rnea.errors import counted, RecordingError
+from ros2_rnea.errors import counted, did_you_mean, RecordingError
 from ros2_rnea.offline.identification.effort_delay import Delay, effort_delay
 from ros2_rnea.offline.identification.effort_saturation import saturated_efforts
 from ros2_rnea.offline.identification.recorded_joints import (
@@ -70,11 +70,10 @@ class Preparation:
     :ivar assumed_positions: of joints that were not recorded [rad or m]; others are at 0.
     :ivar largest_gap: samples further apart are not joined [s].
     :ivar cutoff: of the low-pass [Hz]; infinite for none.
-    :ivar derivatives_of: which signal is differentiated to accelerations: 'positions',
-        'velocities', or 'automatic' for the one with less noise.
+    :ivar derivatives_of: which signal is differentiated to accelerations: 'positions', or
+        'automatic' for positions or velocities, whichever have less noise.
     :ivar delay: of all efforts behind the state, taken out [s]; 0 for none, 'automatic' for one
         that the recording shows.
-    :ivar largest_delay: magnitude up to which a delay is searched [s].
     """
 
     assumed_positions: Mapping[str, float] = field(default_factory=dict)
@@ -82,10 +81,9 @@ class Preparation:
     cutoff: float | None = None
     derivatives_of: str = AUTOMATIC
     delay: float | str = AUTOMATIC
-    largest_delay: float = 0.06
 
     def __post_init__(self) -> None:
-        for name in ('largest_gap', 'cutoff', 'largest_delay'):
+        for name in ('largest_gap', 'cutoff'):
             value = getattr(self, name)
             if value is not None and not value > 0.0:
                 raise RecordingError(f'{name} is {value!r}; it needs a positive number')
@@ -119,33 +117,31 @@ def prepare(
     for name, (link, inertial) in recording.payloads.items():
         loaded = loaded.with_payload(name, link, inertial)
     steps = [Step('reading', remark) for remark in recording.remarks]
-    recorded = signals_of(recording, robot, settings.assumed_positions, steps)
+    recorded, measured = signals_of(recording, robot, settings.assumed_positions, steps)
     check_sizes(recorded, robot, steps)
-    names = recorded.columns['positions']
-    v = [joint_body(robot, name).v_index for name in names]
-    turning = {name for name in names if joint_body(robot, name).type.wraps}
+    bodies = [joint_body(robot, name) for name in recorded.joints]
+    v = [body.v_index for body in bodies]
+    turning = [name for name, body in zip(recorded.joints, bodies) if body.type.wraps]
     raw = on_uniform_base(recorded, turning, settings.largest_gap, steps)
     check_positions(raw, robot, steps)
     spectra = spectra_of(raw)
     cutoff = cutoff_of(raw, spectra, settings.cutoff, steps)
-    smooth = raw._replace(by_name={
-        name: raw.by_piece(low_passed, name, cutoff) for name in raw.by_name})
+    smooth = raw._replace(values=raw.by_piece(low_passed, raw.values, cutoff))
     qd, qdd = np.zeros((2, len(smooth.times), robot.nv))
-    moves = np.zeros(qd.shape, dtype=bool)
     qd[:, v], qdd[:, v] = rates_of(smooth, spectra, settings.derivatives_of, cutoff, steps)
-    q = np.tile(_resting(robot, settings.assumed_positions), (len(smooth.times), 1))
-    q[:, [joint_body(robot, name).q_index for name in names]] = smooth.by_name['positions']
-    coordinates = {name: joint_body(robot, name).v_index for name in smooth.columns['efforts']}
-    tau = np.full(qd.shape, np.nan)
-    tau[:, list(coordinates.values())] = smooth.by_name['efforts']
+    moves = np.zeros(qd.shape, dtype=bool)
     moves[:, v] = moves_of(smooth, qd[:, v], spectra, cutoff, steps)
+    q = np.tile(_resting(robot, settings.assumed_positions), (len(smooth.times), 1))
+    q[:, [body.q_index for body in bodies]] = smooth.values[:, 0]
+    tau = np.full(qd.shape, np.nan)
+    coordinates = {name: v[place] for name, place in measured.items()}
+    tau[:, list(coordinates.values())] = smooth.values[:, 1, list(measured.values())]
     prepared = _with_direction(PreparedRecording(
         recording.name, smooth.times, q, qd, qdd, tau, moves, smooth.pieces,
         dict(recording.payloads), cutoff), raw.period)
     prepared = replace(
         prepared, saturations=saturated_efforts(recording, prepared, loaded, coordinates, steps))
-    delay = _delay(loaded, prepared, coordinates, raw.period, settings, steps)
-    prepared = _shifted(prepared, delay, raw.period)
+    prepared = _without_delay(loaded, prepared, coordinates, raw.period, settings.delay, steps)
     return Result(_trimmed(prepared, raw.period, recording, steps), tuple(steps))
 
 
@@ -153,6 +149,10 @@ def _resting(robot: Robot, assumed: Mapping[str, float]) -> np.ndarray:
     """Return the positions of joints that were not recorded, and the origin of the others."""
     q = robot.neutral()
     for name, position in assumed.items():
+        if name not in robot.joint_names:
+            raise RecordingError(
+                f'a position is assumed for {name!r}, which is no joint of {robot.name!r}'
+                f'{did_you_mean(name, robot.joint_names)}')
         body = joint_body(robot, name)
         values = floats(f'the assumed position of {name!r}', position)
         if values.size != body.type.nq or not np.isfinite(values).all():
@@ -171,41 +171,38 @@ def _with_direction(
     Samples do not tell where between two of them friction turns.  So the signs are those at the
     instants of which the efforts are, and are then shifted as these.
     """
-    widths = [sign_width(slowest) for slowest in slowest_speeds(
-        [(prepared.qd, prepared.moves)]).tolist()]
-    pieces = []
-    for piece in prepared.pieces:
-        rates = _later(prepared.times[piece], prepared.qd[piece], -delay)
-        signs = np.stack(
-            [smooth_sign(rate, width) for rate, width in zip(rates.T, widths)], axis=1)
-        pieces.append(_later(
-            prepared.times[piece], low_passed(signs, period, prepared.cutoff), delay))
-    return replace(prepared, direction=np.concatenate(pieces))
+    rates = _later(prepared, prepared.qd, -delay)
+    signs = np.stack([smooth_sign(rate, sign_width(slowest)) for rate, slowest in zip(
+        rates.T, slowest_speeds([(prepared.qd, prepared.moves)]).tolist())], axis=1)
+    signs = np.concatenate([
+        low_passed(signs[piece], period, prepared.cutoff) for piece in prepared.pieces])
+    return replace(prepared, direction=_later(prepared, signs, delay))
 
 
-def _later(times: np.ndarray, signals: np.ndarray, delay: float) -> np.ndarray:
+def _later(prepared: PreparedRecording, signals: np.ndarray, delay: float) -> np.ndarray:
     """Return signals a delay later; those that are not a number stay as they are."""
     if not delay:
         return signals
     later, known = signals.copy(), np.isfinite(signals).all(axis=0)
-    later[:, known] = CubicSpline(times, signals[:, known])(times + delay)
+    for piece in prepared.pieces:
+        times = prepared.times[piece]
+        later[piece, known] = CubicSpline(times, signals[piece, known])(times + delay)
     return later
 
 
-def _delay(
-        loaded: Robot, prepared: PreparedRecording, coordinates: dict[str, int], period: float,
-        settings: Preparation, steps: list[Step]) -> Delay:
-    """Return the delay of the efforts, and columns of Coulomb friction that fit better."""
-    given = settings.delay
-    if not isinstance(given, str):
-        steps.append(Step('delay', (
-            f'The given delay of the efforts ({_late(given)}) is compensated.' if given else
-            'The delay was not estimated, because it was given as 0.')))
-        return Delay(given)
-    found = effort_delay(loaded, prepared, coordinates, period, settings.largest_delay)
-    steps.append(Step('delay', (
-        f'No delay was found: {found.reason}.' if not found.seconds else
-        f'All efforts are {_late(found.seconds)}, which is taken out.')))
+def _without_delay(
+        loaded: Robot, prepared: PreparedRecording, coordinates: Mapping[str, int], period: float,
+        given: float | str, steps: list[Step]) -> PreparedRecording:
+    """Return the recording without the delay of its efforts, and with friction that fits them."""
+    if isinstance(given, str):
+        found = effort_delay(loaded, prepared, coordinates.values())
+        text = (f'No delay was found: {found.reason}.' if not found.seconds else
+                f'All efforts are {_late(found.seconds)}, which is taken out.')
+    else:
+        found = Delay(given)
+        text = (f'The given delay of the efforts ({_late(given)}) is compensated.' if given else
+                'The delay was not estimated, because it was given as 0.')
+    steps.append(Step('delay', text))
     for chosen, how in (
             (found.late, 'slides only after a way where a joint turns back'),
             (found.friction.keys() - found.late, 'turns more sharply than that of the model')):
@@ -213,22 +210,16 @@ def _delay(
         if names:
             steps.append(Step('friction', f'Coulomb friction {how}, which is taken into account: '
                               f'{", ".join(names)}.'))
-    return found
+    if found.seconds:
+        prepared = replace(_with_direction(prepared, period, found.seconds),
+                           tau=_later(prepared, prepared.tau, found.seconds))
+    for v, column in found.friction.items():
+        prepared.signs[:, v] = column
+    return replace(prepared, delay=found.seconds)
 
 
 def _late(delay: float) -> str:
     return f'{1e3 * abs(delay):.2f} ms {"late" if delay > 0.0 else "early"}'
-
-
-def _shifted(prepared: PreparedRecording, found: Delay, period: float) -> PreparedRecording:
-    """Return the recording without the delay of its efforts, and with their friction."""
-    if found.seconds:
-        prepared = replace(_with_direction(prepared, period, found.seconds), tau=np.concatenate([
-            _later(prepared.times[piece], prepared.tau[piece], found.seconds)
-            for piece in prepared.pieces]))
-    for v, column in found.friction.items():
-        prepared.signs[:, v] = column
-    return replace(prepared, delay=found.seconds)
 
 
 def _trimmed(

@@ -19,7 +19,8 @@ Recorded velocities are used where they are the derivatives of the positions and
 
 from __future__ import annotations
 
-from math import ceil, isfinite, pi
+from collections.abc import Sequence
+from math import ceil, inf, isfinite, pi
 
 import numpy as np
 from ros2_rnea.errors import RecordingError
@@ -34,8 +35,8 @@ from ros2_rnea.offline.identification.smoothing import (
 from ros2_rnea.offline.identification.time_base import Signals
 from scipy.ndimage import minimum_filter1d
 
-POSITIONS, VELOCITIES, AUTOMATIC = 'positions', 'velocities', 'automatic'
-SOURCES = (AUTOMATIC, POSITIONS, VELOCITIES)
+AUTOMATIC = 'automatic'
+SOURCES = (AUTOMATIC, 'positions')
 
 SLOW_SPEED = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
@@ -70,25 +71,24 @@ KNOWN_RATIOS = {
 }
 
 
-def spectra_of(raw: Signals) -> dict[str, Spectra]:
-    """Return the spectra of positions and velocities in the longest piece."""
-    piece = max(raw.pieces, key=lambda piece: piece.stop - piece.start)
-    return {name: spectra(raw.by_name[name][piece], raw.period, derivatives)
-            for name, derivatives in ((POSITIONS, 1), (VELOCITIES, 0)) if name in raw.by_name}
+def spectra_of(raw: Signals) -> list[Spectra]:
+    """Return the spectra of positions, and of velocities if there are any, in the longest piece."""
+    values = raw.values[max(raw.pieces, key=lambda piece: piece.stop - piece.start)]
+    return [spectra(values[:, signal], raw.period, derivatives)
+            for signal, derivatives in ((0, 1), (2, 0)) if signal < values.shape[1]]
 
 
 def cutoff_of(
-        raw: Signals, found: dict[str, Spectra], given: float | None, steps: list[Step],
-        ) -> float:
+        raw: Signals, found: Sequence[Spectra], given: float | None, steps: list[Step]) -> float:
     """
     Return the cut-off of the low-pass [Hz].
 
     :param given: used if there is one.
     :raises RecordingError: where the given one is too high.
     """
-    motion, cutoff, noise = band(list(found.values()), raw.period)
+    motion, cutoff, noise = band(found, raw.period)
     highest = 0.5 / raw.period
-    if given is not None and highest <= given and isfinite(given):
+    if given is not None and highest <= given < inf:
         raise RecordingError(
             f'the cut-off is {given:g} Hz; for recording {raw.name!r}, which has '
             f'{1.0 / raw.period:.4g} samples a second, it needs less than {highest:.4g} Hz, or '
@@ -107,33 +107,26 @@ def cutoff_of(
 
 
 def rates_of(
-        smooth: Signals, found: dict[str, Spectra], wanted: str, cutoff: float,
+        smooth: Signals, found: Sequence[Spectra], wanted: str, cutoff: float,
         steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
     """
     Return velocities and accelerations, shape (n, joints).
 
     :param smooth: through the low-pass.
     :param wanted: one of SOURCES.
-    :raises RecordingError: where velocities have another unit than positions, or are wanted and
-        were not recorded.
+    :raises RecordingError: where velocities have another unit than positions.
     """
-    qd, qdd = (smooth.by_piece(derivative, POSITIONS, order) for order in (1, 2))
-    if VELOCITIES not in smooth.by_name:
-        if wanted == VELOCITIES:
-            raise RecordingError(
-                f'recording {smooth.name!r} has no velocities to differentiate; differentiate '
-                f'{POSITIONS}')
+    qd, qdd = (smooth.by_piece(derivative, smooth.values[:, 0], order) for order in (1, 2))
+    if len(found) == 1:
         steps.append(Step('velocities', 'They are the derivatives of positions, since not those '
                           'of all joints were recorded.'))
         return qd, qdd
-    names, velocities = smooth.columns[VELOCITIES], smooth.by_name[VELOCITIES]
-    highest = min(cutoff, 0.5 / smooth.period)
-    uses = np.full(len(names), wanted == VELOCITIES)
-    if wanted == AUTOMATIC:
-        uses = found[VELOCITIES].noise_of(2, highest) < found[POSITIONS].noise_of(2, highest)
-    for k, name in enumerate(names):
+    velocities = smooth.values[:, 2]
+    noise = [one.noise_of(2, min(cutoff, 0.5 / smooth.period)) for one in found]
+    uses = (noise[1] < noise[0]) & (wanted == AUTOMATIC)
+    for k, name in enumerate(smooth.joints):
         why, is_unit = _disagreement(velocities[:, k], qd[:, k])
-        if why and is_unit and wanted != POSITIONS:
+        if is_unit and wanted == AUTOMATIC:
             raise RecordingError(
                 f'recording {smooth.name!r}: velocities of joint {name!r} {why} Give the right '
                 'units (--csv-units), or correct them where they are recorded. Where the '
@@ -143,11 +136,11 @@ def rates_of(
             steps.append(Step('velocities', f'Velocities of joint {name!r} {why} The derivatives '
                               'are used instead.', is_warning=True))
     steps.append(Step('velocities', ' '.join(
-        f'{what} of {", ".join(name for name, used in zip(names, uses) if used == which)}.'
-        for what, which in (('Recorded velocities are used', True),
-                            ('Derivatives of positions are used', False)) if which in uses)))
+        f'{what} of {", ".join(np.compress(which, smooth.joints))}.'
+        for what, which in (('Recorded velocities are used', uses),
+                            ('Derivatives of positions are used', ~uses)) if which.any())))
     qd[:, uses] = velocities[:, uses]
-    qdd[:, uses] = smooth.by_piece(derivative, VELOCITIES)[:, uses]
+    qdd[:, uses] = smooth.by_piece(derivative, velocities)[:, uses]
     return qd, qdd
 
 
@@ -177,7 +170,7 @@ def _disagreement(velocity: np.ndarray, derivatives: np.ndarray) -> tuple[str, b
 
 
 def moves_of(
-        smooth: Signals, qd: np.ndarray, found: dict[str, Spectra], cutoff: float,
+        smooth: Signals, qd: np.ndarray, found: Sequence[Spectra], cutoff: float,
         steps: list[Step]) -> np.ndarray:
     """
     Return whether each joint moves fast enough, and long enough for the filter, shape (n, joints).
@@ -185,7 +178,7 @@ def moves_of(
     Near to where its direction turns, a joint may stick, which the filter hides.  A joint that
     turns back between two samples was slow in none of them.
     """
-    noise = found[POSITIONS].noise_of(1, min(cutoff, 0.5 / smooth.period))
+    noise = found[0].noise_of(1, min(cutoff, 0.5 / smooth.period))
     limits = np.maximum(
         np.clip(SLOW_SHARE * np.percentile(np.abs(qd), 99.0, axis=0), MIN_SPEED, SLOW_SPEED),
         FEW_SIGMA * noise)
@@ -198,7 +191,7 @@ def moves_of(
         moves[piece] = minimum_filter1d(moves[piece].astype(np.uint8), reach, axis=0)
     each = ', '.join(
         f'{name} {share:.0%} (faster than {limit:.2g})'
-        for name, share, limit in zip(smooth.columns[POSITIONS], moves.mean(axis=0), limits))
+        for name, share, limit in zip(smooth.joints, moves.mean(axis=0), limits))
     steps.append(Step(
         'standstill', 'Kept for gravity, cut for the direction of friction.  Share of the samples '
         f'in which a joint moves: {each}.'))

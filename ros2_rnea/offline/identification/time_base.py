@@ -21,7 +21,7 @@ between them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import nan
 from typing import NamedTuple
 
@@ -46,32 +46,35 @@ SLOWEST, FASTEST = 5.0, 1e5
 SHORTEST, USUAL = 1.0, 20.0
 """Without so long a piece, a motion is not known [s]; and how long recordings usually are."""
 
+SIGNALS = ('positions', 'efforts', 'velocities')
+
 
 class Signals(NamedTuple):
     """
     What was recorded of the joints of a robot.
 
     :ivar name: of the recording.
+    :ivar joints: their names.
     :ivar times: shape (n,) [s].
-    :ivar by_name: ``positions`` [rad or m], ``velocities`` [rad/s or m/s] where there are any,
-        and ``efforts`` [Nm or N] of joints that have any, shapes (n, joints).
-    :ivar columns: the names of these joints.
+    :ivar values: positions [rad or m], efforts [Nm or N], which are 0 where they were not
+        measured, and velocities [rad/s or m/s] where there are any: shape (n, 2 or 3, joints).
     :ivar period: of the samples in each piece [s].
     :ivar pieces: uninterrupted runs of samples.
     """
 
     name: str
+    joints: Sequence[str]
     times: np.ndarray
-    by_name: dict[str, np.ndarray]
-    columns: Mapping[str, Sequence[str]]
+    values: np.ndarray
     period: float = nan
     pieces: tuple[slice, ...] = ()
 
     def by_piece(
-            self, function: Callable[..., np.ndarray], name: str, *arguments: float) -> np.ndarray:
-        """Return what a function makes of each piece of a signal and its period."""
-        return np.concatenate([function(self.by_name[name][piece], self.period, *arguments)
-                               for piece in self.pieces])
+            self, function: Callable[..., np.ndarray], values: np.ndarray, *arguments: float,
+            ) -> np.ndarray:
+        """Return what a function makes of each piece of values and their period."""
+        return np.concatenate([
+            function(values[piece], self.period, *arguments) for piece in self.pieces])
 
 
 def on_uniform_base(
@@ -86,20 +89,18 @@ def on_uniform_base(
     :param steps: gets what is done.
     :raises RecordingError: where the times cannot be in seconds, or too little is left.
     """
-    finite = np.isfinite(np.column_stack([recorded.times, *recorded.by_name.values()]))
-    times, kept = _samples(recorded, np.flatnonzero(finite.all(axis=1)), steps)
+    finite = np.isfinite(recorded.times) & np.isfinite(recorded.values).all(axis=(1, 2))
+    times, kept = _samples(recorded, np.flatnonzero(finite), steps)
     runs, period = _without_gaps(recorded, times, kept, finite, largest_gap, steps)
-    wrapped: dict[str, None] = {}
+    turns = np.isin(recorded.joints, list(turning))
+    joined = np.zeros(len(turns), dtype=bool)
     parts = []
     for rows in runs:
         if len(rows) >= STENCIL:
-            signals = {name: array[rows] for name, array in recorded.by_name.items()}
-            for place, joint in enumerate(recorded.columns['positions']):
-                angles = signals['positions'][:, place]
-                if joint in turning and (np.unwrap(angles) != angles).any():
-                    wrapped[joint] = None
-                    signals['positions'][:, place] = np.unwrap(angles)
-            parts.append(_interpolated(times[rows], signals, period))
+            values = recorded.values[rows]
+            values[:, 0, turns] = np.unwrap(values[:, 0, turns], axis=0)
+            joined |= (values[:, 0] != recorded.values[rows, 0]).any(axis=0)
+            parts.append(_interpolated(times[rows], values, period))
     # samples of a piece may be closer together than the others
     parts = [part for part in parts if len(part[0]) >= STENCIL]
     lengths = [len(part[0]) for part in parts]
@@ -110,19 +111,18 @@ def on_uniform_base(
         raise RecordingError(
             f'recording {recorded.name!r} has at most {period * max(lengths):.3g} s without a '
             f'gap; it needs {SHORTEST:g} s, and better {USUAL:g} s')
-    if wrapped:
-        steps.append(Step(
-            'turns', f'Angles that jump by a turn are joined: {", ".join(wrapped)}.'))
+    if joined.any():
+        names = ', '.join(np.compress(joined, recorded.joints))
+        steps.append(Step('turns', f'Angles that jump by a turn are joined: {names}.'))
     text = f'{sum(lengths)} samples at {1.0 / period:.4g} Hz in {counted(len(parts), "piece")}.'
     if len(parts) < len(runs):
         text += (f' Cut out: {counted(len(runs) - len(parts), "piece")} of fewer than {STENCIL} '
                  'samples.')
     steps.append(Step('time base', text))
     ends = np.cumsum([0, *lengths]).tolist()
+    times, values = map(np.concatenate, zip(*parts))
     return recorded._replace(
-        times=np.concatenate([part[0] for part in parts]), period=period,
-        by_name={name: np.concatenate([part[1][name] for part in parts])
-                 for name in recorded.by_name}, pieces=tuple(map(slice, ends, ends[1:])))
+        times=times, values=values, period=period, pieces=tuple(map(slice, ends, ends[1:])))
 
 
 def _samples(
@@ -133,8 +133,7 @@ def _samples(
     Where two have one stamp, and next to it is room for a sample, one of them gets its middle.
     """
     changes = np.ones(len(kept), dtype=bool)
-    changes[1:] = np.any([(array[kept][1:] != array[kept][:-1]).any(axis=1)
-                          for array in recorded.by_name.values()], axis=0)
+    changes[1:] = np.diff(recorded.values[kept], axis=0).any(axis=(1, 2))
     held, refreshed = _refreshed(changes)
     if held > 1:
         steps.append(Step(
@@ -156,17 +155,9 @@ def _without_gaps(
     """Return the rows of each uninterrupted piece, and the mean distance of neighbours [s]."""
     name = recorded.name
     # a single time that is too late makes all that follow too early, and not those after it
-    later, earlier = np.ones((2, len(kept)), dtype=bool)
-    latest = np.maximum.accumulate(times[kept])
-    earliest = np.minimum.accumulate(times[kept][::-1])[::-1]
-    later[1:] = times[kept][1:] > latest[:-1]
-    earlier[:-1] = times[kept][:-1] < earliest[1:]
-    ordered, astray = (
-        (later, latest - times[kept]) if later.sum() >= earlier.sum() else
-        (earlier, times[kept] - earliest))
-    not_finite, not_later = int((~finite.all(axis=1)).sum()), int((~ordered).sum())
-    not_in_order = kept[~ordered]
-    kept = kept[ordered]
+    later, earlier = _ordered(times[kept]), [each[::-1] for each in _ordered(-times[kept][::-1])]
+    ordered, astray = max(later, earlier, key=lambda order: np.count_nonzero(order[0]))
+    wrong, kept = kept[~ordered], kept[ordered]
     if len(kept) < 2:
         raise RecordingError(
             f'recording {name!r} has {len(kept)} rows with finite numbers at increasing times, of '
@@ -185,18 +176,18 @@ def _without_gaps(
             f'recording {name!r} has no two samples within {limit:g} s, which is the largest gap '
             'that is allowed')
     cut = []
-    if not_finite:
-        row, column = np.argwhere(~finite)[0]
-        what = ['time', *(f'{signal} of {each}' for signal in recorded.by_name
-                          for each in recorded.columns[signal])][column]
-        cut.append(f'{counted(not_finite, "row")} with a number that is not finite (first {what}, '
-                   f'row {row + 1}, at {recorded.times[row]:.6g} s)')
-    if not_later:
-        which = 'not later than those before' if ordered is later else 'later than those after'
-        cut.append(f'{counted(not_later, "row")} whose time is {which} (first row '
-                   f'{not_in_order[0] + 1}, {recorded.times[not_in_order[0]]:.6g} s)')
-    if len(breaks):
-        first, last = times[kept[breaks[0]:breaks[0] + 2]]
+    for row in np.flatnonzero(~finite)[:1]:
+        what = ['time', *(f'{SIGNALS[signal]} of {recorded.joints[joint]}' for signal, joint in
+                          np.argwhere(~np.isfinite(recorded.values[row])))]
+        cut.append(f'{counted(int((~finite).sum()), "row")} with a number that is not finite '
+                   f'(first {what[int(np.isfinite(times[row]))]}, row {row + 1}, at '
+                   f'{times[row]:.6g} s)')
+    for row in wrong[:1]:
+        which = 'not later than those before' if ordered is later[0] else 'later than those after'
+        cut.append(f'{counted(len(wrong), "row")} whose time is {which} (first row {row + 1}, '
+                   f'{recorded.times[row]:.6g} s)')
+    for row in breaks[:1]:
+        first, last = times[kept[row:row + 2]]
         cut.append(f'{counted(len(breaks), "gap")} longer than {limit:.3g} s (first from '
                    f'{first:.3f} s to {last:.3f} s)')
     steps.append(Step(
@@ -205,6 +196,12 @@ def _without_gaps(
     between = median * np.diff(np.cumsum(astray > limit)[ordered])
     ends = np.flatnonzero((distances > limit) | (between > limit)) + 1
     return np.split(kept, ends), float(np.mean(distances[distances <= limit]))
+
+
+def _ordered(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which times are later than all before, and by how much each one is earlier."""
+    latest = np.maximum.accumulate(times)
+    return np.diff(latest, prepend=-np.inf) > 0.0, latest - times
 
 
 def _refreshed(changes: np.ndarray) -> tuple[int, np.ndarray]:
@@ -246,8 +243,7 @@ def _with_own_stamps(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray
 
 
 def _interpolated(
-        times: np.ndarray, signals: Mapping[str, np.ndarray], period: float,
-        ) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+        times: np.ndarray, values: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray]:
     """
     Return times at one period, and signals at those, by cubic splines.
 
@@ -258,9 +254,9 @@ def _interpolated(
     """
     grid = times[0] + period * np.arange(len(times))
     if len(times) < 4 or np.abs(times - grid).max() <= JITTER * period:
-        return grid, signals
+        return grid, values
     count = int((times[-1] - times[0]) / period + JITTER) + 1
     grid = np.minimum(times[0] + period * np.arange(count), times[-1])
-    return grid, {
-        name: (PchipInterpolator if name == 'efforts' else CubicSpline)(times, values)(grid)
-        for name, values in signals.items()}
+    result = CubicSpline(times, values)(grid)
+    result[:, 1] = PchipInterpolator(times, values[:, 1])(grid)
+    return grid, result

@@ -27,7 +27,6 @@ from ros2_rnea.offline.commands.recordings import (
     prepared_recordings,
     read_recordings,
 )
-from ros2_rnea.offline.identification.recorded_motion import VELOCITIES
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.models import MODELS
 
@@ -154,10 +153,10 @@ def test_columns_units_and_gains_are_told(tmp_path):
 def test_the_preparation_is_told(runs):
     settings = preparation(parsed(
         runs[0], '--assume', 'gripper=0.04', '--cutoff', 'inf', '--delay', '0.002',
-        '--derivatives-of', 'velocities', '--largest-gap', 0.5))
+        '--derivatives-of', 'positions', '--largest-gap', 0.5))
     assert settings.assumed_positions == {'gripper': 0.04}
     assert (settings.cutoff, settings.delay, settings.derivatives_of) == (
-        np.inf, 0.002, VELOCITIES)
+        np.inf, 0.002, 'positions')
     assert settings.largest_gap == 0.5
 
 

@@ -52,7 +52,7 @@ def test_many_bodies_need_no_longer_recording_than_their_columns():
     tau[late:] = tau[:-late]
     recording = PreparedRecording(
         'swing', times, q, qd, qdd, tau, moves, (slice(late, len(times)),))
-    found = effort_delay(robot, recording, {robot.joint_names[0]: 0}, PERIOD, 0.05)
+    found = effort_delay(robot, recording, [0])
     assert found.seconds == pytest.approx(late * PERIOD, abs=1e-4)
     assert not found.reason
 
