@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +35,8 @@ from typing import NamedTuple
 from ros2_rnea.errors import did_you_mean, RecordingError
 from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.commands.robot_options import (
+    ASSUMED,
+    assumed,
     finite_numbers,
     OfJoints,
     PAYLOAD,
@@ -42,12 +45,7 @@ from ros2_rnea.offline.commands.robot_options import (
 )
 from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.offline.identification.bag_recording import read_bag
-from ros2_rnea.offline.identification.csv_recording import (
-    CsvColumns,
-    FIELDS,
-    read_csv,
-    UNITS,
-)
+from ros2_rnea.offline.identification.csv_recording import CsvColumns, FIELDS, read_csv, UNITS
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recorded_motion import AUTOMATIC, SOURCES
 from ros2_rnea.offline.identification.recording import PreparedRecording, Recording
@@ -134,22 +132,23 @@ def read_recordings(options: argparse.Namespace) -> Iterator[Recording]:
 
     :raises RecordingError: naming the recording and what cannot be read, or a payload of none.
     """
+    carried: dict[Path, list[Payload]] = {path: [] for path in options.recordings}
     for told in options.payload:
-        _recordings_of(told, options.recordings)
+        for path in _recordings_of(told, list(carried)):
+            carried[path].append(told)
     for path in options.recordings:
-        yield _read(path, options).between(options.begin, options.end)
+        yield replace(_read(path, options).between(options.begin, options.end), payloads={
+            f'payload {number}': (told.link, told.inertial)
+            for number, told in enumerate(carried[path], start=1)})
 
 
 def _read(path: Path, options: argparse.Namespace) -> Recording:
-    mine = [told for told in options.payload if path in _recordings_of(told, options.recordings)]
-    carried = {f'payload {number}': (told.link, told.inertial)
-               for number, told in enumerate(mine, start=1)}
     if is_bag(path):
-        return read_bag(path, options.topic, options.receive_times, carried)
+        return read_bag(path, options.topic, options.receive_times)
     if path.suffix in TEXTS:
         return read_csv(path, CsvColumns(
             options.csv_time, options.csv_position, options.csv_velocity, options.csv_effort,
-            options.csv_joints, options.csv_units, options.current_gains), carried)
+            options.csv_joints, options.csv_units, options.current_gains))
     what = (f'ends in {path.suffix!r}' if path.suffix else
             'has no ending' if path.exists() else 'does not exist')
     raise RecordingError(
@@ -174,7 +173,7 @@ def _recordings_of(told: Payload, paths: Sequence[Path]) -> Sequence[Path]:
         return paths
     found = [path for path in paths if path == Path(told.recording)] or [
         path for path in paths if path.name == told.recording]
-    if len(set(found)) > 1:
+    if len(found) > 1:
         raise RecordingError(
             f'--payload names {told.recording}, and several recordings have this name: '
             f'{", ".join(map(str, found))}; give the whole path')
@@ -207,18 +206,17 @@ def _add_csv_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument('--csv-joints', default={}, type=_joints, metavar='JOINT[=TEXT],...',
                        help='joints in the order of the numbers; with patterns, those to read, '
                             'and the text that the file has in place of {joint}, if another')
-    group.add_argument('--csv-units', default={}, type=_units, metavar='WHAT=UNIT,...',
+    group.add_argument('--csv-units', default={}, type=_by_name, metavar='WHAT=UNIT,...',
                        help='; '.join(f'{name}: {", ".join(units)}'
                                       for name, units in UNITS.items()))
-    group.add_argument('--current-gains', action=OfJoints, default={}, type=_numbers_by_name,
+    group.add_argument('--current-gains', action=OfJoints, default={}, type=_gains,
                        metavar='JOINT=NM_PER_A,...',
                        help='gain [Nm/A], where efforts are currents (effort=A)')
 
 
 def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
     settings = Preparation()
-    group.add_argument('--assume', action=OfJoints, default={}, type=_numbers_by_name,
-                       metavar='JOINT=POSITION,...',
+    group.add_argument('--assume', action=OfJoints, default={}, type=assumed, metavar=ASSUMED,
                        help='positions of joints that were not recorded (default: 0)')
     group.add_argument('--cutoff', type=float, metavar='HZ',
                        help='of the zero-phase low-pass of motion and efforts; inf for none')
@@ -238,13 +236,11 @@ def _payload(text: str) -> Payload:
 
 
 def _delay(text: str) -> float | str:
-    if text == AUTOMATIC:
-        return text
     seconds = finite_numbers(text)
-    if len(seconds) != 1:
+    if text != AUTOMATIC and len(seconds) != 1:
         raise argparse.ArgumentTypeError(
             f'{text!r} needs to be {AUTOMATIC} or a number of seconds')
-    return seconds[0]
+    return text if text == AUTOMATIC else seconds[0]
 
 
 def _joints(text: str) -> dict[str, str]:
@@ -252,19 +248,16 @@ def _joints(text: str) -> dict[str, str]:
     return {name: other[0] if other else name for name, *other in pairs}
 
 
-def _units(text: str) -> dict[str, str]:
-    return _by_name(text, 'WHAT=UNIT, as in position=deg,velocity=deg/s')
-
-
-def _numbers_by_name(text: str) -> dict[str, float]:
-    needed = 'JOINT=NUMBER, as in shoulder=1.5,elbow=-0.5'
+def _gains(text: str) -> dict[str, float]:
+    needed = 'JOINT=NUMBER, as in shoulder=14.9,elbow=-11.1'
     found = {name: finite_numbers(number) for name, number in _by_name(text, needed).items()}
-    if any(len(numbers) != 1 for numbers in found.values()):
+    if not all(found.values()):
         raise argparse.ArgumentTypeError(f'{text!r} needs to be {needed}')
     return {name: number for name, (number,) in found.items()}
 
 
-def _by_name(text: str, needed: str) -> dict[str, str]:
+def _by_name(
+        text: str, needed: str = 'WHAT=UNIT, as in position=deg,velocity=deg/s') -> dict[str, str]:
     parts = [part.partition('=') for part in text.split(',')]
     found = {name.strip(): value.strip() for name, _, value in parts}
     if len(found) != len(parts):

@@ -21,14 +21,15 @@ between their neighbours, and are not a number where those are too far apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from math import nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, RecordingError
-from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.bag import (
     JOINT_STATE,
     messages_of,
@@ -39,39 +40,19 @@ from ros2_rnea.offline.identification.bag import (
 from ros2_rnea.offline.identification.recording import first_row, Recording
 from ros2_rnea.offline.identification.time_base import LARGEST_GAP
 
-_FIELDS = {'positions': 'position', 'velocities': 'velocity', 'efforts': 'effort'}
 
-
-class _Stream(NamedTuple):
-    """
-    What one publisher has sent.
-
-    :ivar names: of the joints, in the order of the columns.
-    :ivar received: when each message was received, since the begin of the bag [s].
-    :ivar times: of the messages [s].
-    :ivar rows: their numbers, each of shape (fields, joints).
-    """
-
-    names: tuple[str, ...]
-    received: list[float]
-    times: list[float]
-    rows: list[np.ndarray]
-
-
-def read_bag(
-        path: Path, topics: Sequence[str] = (), received: bool = False,
-        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
+def read_bag(path: Path, topics: Sequence[str] = (), received: bool = False) -> Recording:
     """
     Read a recording from a bag.
 
     :param path: of the bag's folder, or of a file in it.
     :param topics: by default all topics with joint states, whose joints have to differ.
     :param received: use the times at which messages were recorded, not their stamps.
-    :param payloads: what the robot carried.
     :raises RecordingError: naming the topic, message, time and joint that cannot be read, or the
         file that is damaged.
     """
-    streams: dict[tuple[str, frozenset[str]], _Stream] = {}
+    samples: dict[str, array[float]] = {}  # by joint: time, reception, and the fields of each
+    publishers: dict[str, tuple[str, frozenset[str]]] = {}
     without_stamp: set[str] = set()
     with opened_bag(path) as reader:
         there = topics_of(reader, JOINT_STATE)
@@ -83,82 +64,72 @@ def read_bag(
                 hint = did_you_mean(topic, there) or f'; it has on {", ".join(there)}'
                 raise RecordingError(f'{path} has no {JOINT_STATE} on {topic}{hint}')
         topics = topics or there
-        start = 1e-9 * reader.start_time
         for number, (topic, arrival, message) in enumerate(messages_of(reader, topics)):
             stamp = seconds(message.header.stamp)
             if not stamp:
                 without_stamp.add(topic)
             time = stamp if stamp and not received else arrival
-            stream = streams.setdefault(
-                (topic, frozenset(message.name)), _Stream(tuple(message.name), [], [], []))
-            stream.received.append(max(arrival - start, 0.0))
-            stream.times.append(time)
-            stream.rows.append(_row(
-                f'message {number} of {path}, on {topic} at {time:.3f} s,', message, stream.names))
-    if not streams:
+            where = f'message {number} of {path}, on {topic} at {time:.3f} s,'
+            publisher = topic, frozenset(message.name)
+            for joint, *values in zip(message.name, *_fields(message, where)):
+                if publishers.setdefault(joint, publisher) != publisher:
+                    both = '; and '.join(
+                        f'{", ".join(sorted(joints))} on {other}'
+                        for other, joints in (publishers[joint], publisher))
+                    raise RecordingError(
+                        f'recording {path.name!r} has joint {joint!r} in several streams of joint '
+                        f'states: {both}. Select one topic')
+                samples.setdefault(joint, array('d')).extend((time, arrival, *values))
+        start = 1e-9 * reader.start_time
+    if not samples:
         raise RecordingError(f'{path} has no messages on {", ".join(topics)}')
-    owner: dict[str, _Stream] = {}
-    for stream in streams.values():
-        for joint in stream.names:
-            if owner.setdefault(joint, stream) is not stream:
-                raise RecordingError(
-                    f'recording {path.name!r} has joint {joint!r} in several streams of joint '
-                    f'states: {", ".join(owner[joint].names)}; and {", ".join(stream.names)}. '
-                    'Select one topic')
-    leading = max(streams.values(), key=lambda stream: len(stream.times))
-    times = np.array(leading.times)
-    fields = dict(zip(_FIELDS, np.moveaxis(np.concatenate([
-        _at_times(times, stream) for stream in streams.values()], axis=2), 1, 0)))
-    if not np.isfinite(fields['velocities']).any():
-        del fields['velocities']
+    tables = [np.frombuffer(each).reshape(-1, 5) for each in samples.values()]
+    leading = max(tables, key=len)
+    times = leading[:, 0].copy()
+    positions, velocities, efforts = np.stack(
+        [_at_times(times, table[:, 0], table[:, 2:]) for table in tables], axis=2).swapaxes(0, 1)
     remarks = []
-    if len(streams) > 1:
+    if len(set(publishers.values())) > 1:
         remarks.append(
-            f'Joint states of {len(streams)} publishers are merged at the times of the one with '
-            'the most messages.')
+            f'Joint states of {len(set(publishers.values()))} publishers are merged at the times '
+            'of the one with the most messages.')
     if without_stamp and not received:
         remarks.append(
             f'Messages on {", ".join(sorted(without_stamp))} have no stamp: the times at which '
             'they were recorded are used, which vary with the network.')
     return Recording(
-        path.name, times, tuple(owner),
-        **fields, payloads=payloads or {}, remarks=tuple(remarks),
-        begin=leading.received[first_row(times)])
+        path.name, times, tuple(samples), positions, efforts,
+        velocities if np.isfinite(velocities).any() else None, remarks=tuple(remarks),
+        begin=max(float(leading[first_row(times), 1]) - start, 0.0))
 
 
-def _row(where: str, message: Any, joints: tuple[str, ...]) -> np.ndarray:
-    """Return the fields of a message, shape (3, joints); an empty one is not a number."""
+def _fields(message: Any, where: str) -> Iterator[Sequence[float]]:
+    """Yield the positions, velocities and efforts in a message, NaN where it has none."""
     names = list(message.name)
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise RecordingError(f'{where} has joint {twice!r} twice')
-    row = np.full((len(_FIELDS), len(names)), np.nan)
-    for place, (field, attribute) in enumerate(_FIELDS.items()):
-        values = getattr(message, attribute)
+    for joint in names:
+        if names.count(joint) > 1:
+            raise RecordingError(f'{where} has joint {joint!r} twice')
+    for what, values in (('positions', message.position), ('velocities', message.velocity),
+                         ('efforts', message.effort)):
         if len(values) not in (0, len(names)):
             raise RecordingError(
-                f'{where} has {len(values)} {field} for {len(names)} joints: {", ".join(names)}')
-        if len(values):
-            row[place] = values
-    return row if tuple(names) == joints else row[:, [names.index(name) for name in joints]]
+                f'{where} has {len(values)} {what} for {len(names)} joints: {", ".join(names)}')
+        yield values if len(values) else (nan,) * len(names)
 
 
-def _at_times(times: np.ndarray, stream: _Stream) -> np.ndarray:
+def _at_times(times: np.ndarray, of: np.ndarray, values: np.ndarray) -> np.ndarray:
     """
-    Return what a stream has at other times, linearly between neighbours.
+    Return values at other times than their own, linearly between neighbours.
 
     :return: not a number outside, and between neighbours that are too far apart; rows that do not
         follow in time are left out.
     """
-    of, values = np.array(stream.times), np.array(stream.rows)
     if np.array_equal(of, times):
         return values
-    later = np.concatenate([[True], of[1:] > np.maximum.accumulate(of)[:-1]])
+    later = np.diff(np.maximum.accumulate(of), prepend=-np.inf) > 0.0
     of, values = of[later], values[later]
-    if len(of) < 2:
-        return np.full((len(times), *values.shape[1:]), np.nan)
-    steps = np.diff(of)
-    left = np.clip(np.searchsorted(of, times), 1, len(of) - 1) - 1
+    steps = np.diff(of, append=np.inf)
+    left = np.maximum(np.searchsorted(of, times) - 1, 0)
     result = np.apply_along_axis(
         lambda column: np.interp(times, of, column, np.nan, np.nan), 0, values)
     result[steps[left] > LARGEST_GAP * np.median(steps)] = np.nan

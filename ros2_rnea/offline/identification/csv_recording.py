@@ -21,20 +21,18 @@ from 1 where a file has no header.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 import csv
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from math import nan, pi
 from pathlib import Path
 import re
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from ros2_rnea.errors import did_you_mean, RecordingError
-from ros2_rnea.model.description import Inertial
 from ros2_rnea.model.regular_file import check_regular_file
 from ros2_rnea.offline.identification.recording import Recording
 
@@ -101,30 +99,32 @@ class CsvColumns:
                     'that is not 0')
 
 
-def read_csv(
-        path: Path, columns: CsvColumns | None = None,
-        payloads: Mapping[str, tuple[str, Inertial]] | None = None) -> Recording:
+def read_csv(path: Path, columns: CsvColumns | None = None) -> Recording:
     """
     Read a recording from a file.
 
     :param columns: by default ``time`` and ``JOINT.position``, ``JOINT.velocity`` and
         ``JOINT.effort`` in SI units.
-    :param payloads: what the robot carried.
     :raises RecordingError: naming the column, line and joint that cannot be read.
     """
-    columns = columns or CsvColumns()
-    with _opened(path) as file:
-        delimiter = _delimiter(path, file)
-        rows = _filled_rows(csv.reader(file, delimiter=delimiter))
-        first = next(rows)
-        cells = [cell.strip() for cell in first[1]]
-        if None not in map(_parsed, cells):
-            table, rows = _Table(path.name, (), len(cells)), chain([first], rows)
-        else:
-            table = _Table(path.name, cells, len(cells))
-        time, by_field = _time_place(columns, table), _places(columns, table)
-        values = _numbers(table, rows, [
-            time, *(place for places in by_field.values() for place in places.values())])
+    try:
+        check_regular_file(path)
+        with path.open(encoding='utf-8-sig', newline='') as file:
+            return _recording(path, file, columns or CsvColumns())
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise RecordingError(f'{path} cannot be read: {error}') from error
+
+
+def _recording(path: Path, file: TextIO, columns: CsvColumns) -> Recording:
+    reader = csv.reader(file, delimiter=_delimiter(path, file))
+    rows = ((reader.line_num, row) for row in reader if any(map(str.strip, row)))
+    first = next(rows, (1, []))
+    cells = [cell.strip() for cell in first[1]]
+    has_titles = None in map(_parsed, cells)
+    table = _Table(path.name, cells if has_titles else (), len(cells))
+    time, by_field = _time_place(columns, table), _places(columns, table)
+    places = [time, *chain.from_iterable(each.values() for each in by_field.values())]
+    values = _numbers(table, rows if has_titles else chain([first], rows), places)
     if not len(values):
         raise RecordingError(f'{path} has titles of columns, and no rows')
     factors = {name: UNITS[name][unit] for name, unit in columns.units.items()}
@@ -133,9 +133,8 @@ def read_csv(
     joints = tuple(by_field['position'])
     if columns.units.get('effort') == AMPERE:
         arrays['effort'] *= _gains(columns, joints, path)
-    return Recording(
-        path.name, values[:, 0] * factors.get('time', 1.0), joints, arrays['position'],
-        arrays['effort'], velocities=arrays.get('velocity'), payloads=payloads or {})
+    return Recording(path.name, values[:, 0] * factors.get('time', 1.0), joints,
+                     arrays['position'], arrays['effort'], arrays.get('velocity'))
 
 
 def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float]:
@@ -144,11 +143,10 @@ def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float
             raise RecordingError(
                 f'a gain [Nm/A] is given for joint {joint!r}, which {path.name} does not have'
                 f'{did_you_mean(joint, joints)}')
-    missing = [joint for joint in joints if joint not in columns.gains]
+    missing = ', '.join(joint for joint in joints if joint not in columns.gains)
     if missing:
         raise RecordingError(
-            f'the efforts of {path.name} are currents; no gain [Nm/A] is given for '
-            f'{", ".join(missing)}')
+            f'the efforts of {path.name} are currents; no gain [Nm/A] is given for {missing}')
     return [columns.gains[joint] for joint in joints]
 
 
@@ -164,48 +162,45 @@ def _time_place(columns: CsvColumns, table: _Table) -> int:
 
 def _places(columns: CsvColumns, table: _Table) -> dict[str, dict[str, int]]:
     """Return for each field that there is the columns by joint, in one order."""
-    found = {name: _field_places(getattr(columns, name), name, columns, table)
-             for name in FIELDS}
-    for name in ('position', 'effort'):
-        if not found[name]:
+    texts = columns.joints if isinstance(columns.joints, Mapping) else dict(
+        zip(columns.joints, columns.joints))
+    result = {}
+    for name in FIELDS:
+        found = _field_places(getattr(columns, name), name, list(texts.values()), table)
+        if not found and name != 'velocity':
             raise RecordingError(
                 f'{table.name} has no columns {getattr(columns, name)!r} for the {name} of '
                 f'joints{table.all_titles()}')
-    joints = list(columns.joints or found['position'])
-    for name, by_joint in found.items():
-        missing = [joint for joint in joints if joint not in by_joint]
-        if by_joint and missing:
-            raise RecordingError(
-                f'{table.name} has columns for the {name} of {", ".join(by_joint)}, and none for '
-                f'that of {missing[0]}: it needs one for each joint, or none at all'
-                f'{did_you_mean(missing[0], [each for each in by_joint if each not in joints])}')
-    return {name: {joint: by_joint[joint] for joint in joints}
-            for name, by_joint in found.items() if by_joint}
+        texts = texts or dict(zip(found, found))
+        for joint, text in texts.items():
+            if found and text not in found:
+                others = [each for each in found if each not in texts.values()]
+                raise RecordingError(
+                    f'{table.name} has columns for the {name} of {", ".join(found)}, and none for '
+                    f'that of {joint}: it needs one for each joint, or none at all'
+                    f'{did_you_mean(text, others)}')
+        if found:
+            result[name] = {joint: found[text] for joint, text in texts.items()}
+    return result
 
 
 def _field_places(
-        pattern: str, name: str, columns: CsvColumns, table: _Table) -> dict[str, int]:
-    if not pattern:
-        return {}
-    if JOINT in pattern:
-        before, _, after = pattern.partition(JOINT)
-        expression = re.compile(f'{re.escape(before)}(.+){re.escape(after)}')
-        found: dict[str, int] = {}
-        for place, title in enumerate(table.titles):
-            match = expression.fullmatch(title)
-            if match:
-                if match[1] in found:
-                    raise RecordingError(f'{table.name} has column {title!r} twice')
-                found[match[1]] = place
-        if isinstance(columns.joints, Mapping) and columns.joints:
-            return {joint: found[text] for joint, text in columns.joints.items() if text in found}
-        return found
-    numbers = _counted(pattern, name)
-    if len(numbers) != len(columns.joints):
-        raise RecordingError(
-            f'{len(numbers)} columns are given for the {name} ({pattern}), and '
-            f'{len(columns.joints)} names of joints')
-    return {joint: table.place(number, name) for joint, number in zip(columns.joints, numbers)}
+        pattern: str, name: str, texts: Sequence[str], table: _Table) -> dict[str, int]:
+    """Return columns by what the file has in place of the joints' names."""
+    if JOINT not in pattern:
+        numbers = _counted(pattern, name) if pattern else []
+        if pattern and len(numbers) != len(texts):
+            raise RecordingError(
+                f'{len(numbers)} columns are given for the {name} ({pattern}), and {len(texts)} '
+                'names of joints')
+        return {text: table.place(number, name) for text, number in zip(texts, numbers)}
+    expression = '(.+)'.join(map(re.escape, pattern.split(JOINT, 1)))
+    found: dict[str, int] = {}
+    for place, title in enumerate(table.titles):
+        match = re.fullmatch(expression, title)
+        if match and found.setdefault(match[1], place) != place:
+            raise RecordingError(f'{table.name} has column {title!r} twice')
+    return found
 
 
 def _counted(text: str, name: str) -> list[int]:
@@ -250,16 +245,6 @@ class _Table(NamedTuple):
         return number - 1
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    try:
-        check_regular_file(path)
-        with path.open(encoding='utf-8-sig', newline='') as file:
-            yield file
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RecordingError(f'{path} cannot be read: {error}') from error
-
-
 def _delimiter(path: Path, file: TextIO) -> str:
     """Return what separates the columns, by the first two lines."""
     lines = list(islice((line for line in file if line.strip()), 2))
@@ -278,13 +263,6 @@ def _delimiter(path: Path, file: TextIO) -> str:
     return delimiter
 
 
-def _filled_rows(rows: Any) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the line, from 1, and the cells of each row that is not empty."""
-    for row in rows:
-        if any(cell.strip() for cell in row):
-            yield rows.line_num, row
-
-
 def _numbers(
         table: _Table, rows: Iterable[tuple[int, list[str]]], places: Sequence[int]) -> np.ndarray:
     """Return the numbers of these columns, shape (rows, columns)."""
@@ -295,22 +273,16 @@ def _numbers(
                 f'line {line} of {table.name} has {len(row)} values; it needs {table.width}: ' + (
                     'was its end cut off?' if len(row) < table.width else
                     'do its numbers have a decimal comma in place of a point?'))
-        try:
-            numbers.extend([float(row[place]) for place in places])
-        except ValueError:
-            numbers.extend([_number(table, row[place], place, line) for place in places])
+        for place in places:
+            number = _parsed(row[place])
+            if number is None:
+                column = repr(table.titles[place]) if table.titles else place + 1
+                point = ' with a decimal point' if ',' in row[place] else ''
+                raise RecordingError(
+                    f'line {line} of {table.name} has {row[place]!r} in column {column}; it needs '
+                    f'a number{point}')
+            numbers.append(number)
     return np.frombuffer(numbers).reshape(-1, len(places))
-
-
-def _number(table: _Table, cell: str, place: int, line: int) -> float:
-    number = _parsed(cell)
-    if number is None:
-        column = repr(table.titles[place]) if table.titles else place + 1
-        point = ' with a decimal point' if ',' in cell else ''
-        raise RecordingError(
-            f'line {line} of {table.name} has {cell!r} in column {column}; it needs a '
-            f'number{point}')
-    return number
 
 
 def _parsed(cell: str) -> float | None:

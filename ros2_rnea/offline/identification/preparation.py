@@ -26,6 +26,7 @@ from math import ceil, isfinite
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
 from ros2_rnea.errors import counted, did_you_mean, RecordingError
 from ros2_rnea.offline.identification.effort_delay import Delay, effort_delay
@@ -76,7 +77,7 @@ class Preparation:
         that the recording shows.
     """
 
-    assumed_positions: Mapping[str, float] = field(default_factory=dict)
+    assumed_positions: Mapping[str, ArrayLike] = field(default_factory=dict)
     largest_gap: float | None = None
     cutoff: float | None = None
     derivatives_of: str = AUTOMATIC
@@ -117,7 +118,8 @@ def prepare(
     for name, (link, inertial) in recording.payloads.items():
         loaded = loaded.with_payload(name, link, inertial)
     steps = [Step('reading', remark) for remark in recording.remarks]
-    recorded, measured = signals_of(recording, robot, settings.assumed_positions, steps)
+    resting = _resting(robot, settings.assumed_positions)
+    recorded, measured = signals_of(recording, robot, resting, steps)
     check_sizes(recorded, robot, steps)
     bodies = [joint_body(robot, name) for name in recorded.joints]
     v = [body.v_index for body in bodies]
@@ -131,7 +133,7 @@ def prepare(
     qd[:, v], qdd[:, v] = rates_of(smooth, spectra, settings.derivatives_of, cutoff, steps)
     moves = np.zeros(qd.shape, dtype=bool)
     moves[:, v] = moves_of(smooth, qd[:, v], spectra, cutoff, steps)
-    q = np.tile(_resting(robot, settings.assumed_positions), (len(smooth.times), 1))
+    q = np.tile(resting, (len(smooth.times), 1))
     q[:, [body.q_index for body in bodies]] = smooth.values[:, 0]
     tau = np.full(qd.shape, np.nan)
     coordinates = {name: v[place] for name, place in measured.items()}
@@ -145,7 +147,7 @@ def prepare(
     return Result(_trimmed(prepared, raw.period, recording, steps), tuple(steps))
 
 
-def _resting(robot: Robot, assumed: Mapping[str, float]) -> np.ndarray:
+def _resting(robot: Robot, assumed: Mapping[str, ArrayLike]) -> np.ndarray:
     """Return the positions of joints that were not recorded, and the origin of the others."""
     q = robot.neutral()
     for name, position in assumed.items():

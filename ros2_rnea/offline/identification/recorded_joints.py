@@ -15,7 +15,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isfinite
 
 import numpy as np
@@ -34,12 +33,12 @@ FAR_ABOVE = 4.0
 
 
 def signals_of(
-        recording: Recording, robot: Robot, assumed: Mapping[str, float], steps: list[Step],
+        recording: Recording, robot: Robot, resting: np.ndarray, steps: list[Step],
         ) -> tuple[Signals, dict[str, int]]:
     """
     Return what was recorded of the joints of a robot, in its order, and which efforts were.
 
-    :param assumed: positions of joints that were not recorded.
+    :param resting: positions of the robot, of which those count that were not recorded.
     :param steps: gets which joints there are.
     :return: with the efforts the places of their joints, by name.
     :raises RecordingError: where there is none, or none with efforts.
@@ -84,7 +83,9 @@ def signals_of(
     steps.append(Step('joints', text))
     missing = [name for name in robot.joint_names if name not in names]
     if missing:
-        at_rest = ', '.join(f'{name} at {assumed.get(name, 0.0):g}' for name in missing)
+        at_rest = ', '.join(
+            f'{name} at {", ".join(map("{:g}".format, resting[joint_body(robot, name).q_slice]))}'
+            for name in missing)
         hints = (f' The recording has {name!r}{hint}' for name in foreign
                  for hint in (did_you_mean(name, missing),) if hint)
         steps.append(Step(
@@ -114,7 +115,7 @@ def check_sizes(recorded: Signals, robot: Robot, steps: list[Step]) -> None:
             f'SI units, of magnitude {LARGEST:g} at most: take this row out')
     for joint, name in enumerate(recorded.joints):
         body = joint_body(robot, name)
-        above = np.count_nonzero(sizes[:, 1, joint] > FAR_ABOVE * body.limits.effort)
+        above = int((sizes[:, 1, joint] > FAR_ABOVE * body.limits.effort).sum())
         if above and not body.limits.effort_defect(body.type):
             largest = int(np.argmax(sizes[:, 1, joint]))
             steps.append(Step(

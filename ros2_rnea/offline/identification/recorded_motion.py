@@ -72,7 +72,7 @@ KNOWN_RATIOS = {
 
 
 def spectra_of(raw: Signals) -> list[Spectra]:
-    """Return the spectra of positions, and of velocities if there are any, in the longest piece."""
+    """Return the spectra of positions and recorded velocities in the longest piece."""
     values = raw.values[max(raw.pieces, key=lambda piece: piece.stop - piece.start)]
     return [spectra(values[:, signal], raw.period, derivatives)
             for signal, derivatives in ((0, 1), (2, 0)) if signal < values.shape[1]]

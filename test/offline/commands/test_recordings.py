@@ -152,9 +152,9 @@ def test_columns_units_and_gains_are_told(tmp_path):
 
 def test_the_preparation_is_told(runs):
     settings = preparation(parsed(
-        runs[0], '--assume', 'gripper=0.04', '--cutoff', 'inf', '--delay', '0.002',
+        runs[0], '--assume', 'gripper=0.04,wheels=1,0', '--cutoff', 'inf', '--delay', '0.002',
         '--derivatives-of', 'positions', '--largest-gap', 0.5))
-    assert settings.assumed_positions == {'gripper': 0.04}
+    assert settings.assumed_positions == {'gripper': (0.04,), 'wheels': (1.0, 0.0)}
     assert (settings.cutoff, settings.delay, settings.derivatives_of) == (
         np.inf, 0.002, 'positions')
     assert settings.largest_gap == 0.5

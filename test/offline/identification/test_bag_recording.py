@@ -19,7 +19,6 @@ import sys
 import numpy as np
 import pytest
 from ros2_rnea.errors import RecordingError
-from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.bag_recording import read_bag
 
 rosbag2 = pytest.importorskip('rosbags.rosbag2', reason='rosbags is not installed')
@@ -80,8 +79,7 @@ def test_joint_states_are_read_by_name_at_their_stamps(make_bag, state):
     messages = [state(0.01 * k, 'ab', [k, -k], [2 * k, 3], [4 * k, 5]) for k in range(10)]
     messages[4] = state(0.04, 'ba', [-4, 4], [3, 8], [5, 16])  # in another order
     messages[5] = state(0.05, 'ab', [5, -5])  # without velocities and efforts
-    payloads = {'box': ('tool', Inertial(1.0))}
-    recording = read_bag(make_bag(messages), payloads=payloads)
+    recording = read_bag(make_bag(messages))
     k = np.arange(10.0)
     assert recording.joints == ('a', 'b')
     np.testing.assert_allclose(recording.times, START + 0.01 * k, rtol=0.0, atol=1e-6)
@@ -90,7 +88,6 @@ def test_joint_states_are_read_by_name_at_their_stamps(make_bag, state):
     np.testing.assert_array_equal(
         recording.velocities, np.column_stack([2 * k * gap, 3 * gap]))
     np.testing.assert_array_equal(recording.efforts, np.column_stack([4 * k * gap, 5 * gap]))
-    assert recording.payloads == payloads
     assert recording.remarks == ()
 
 

@@ -19,7 +19,6 @@ from math import pi
 import numpy as np
 import pytest
 from ros2_rnea.errors import RecordingError
-from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.csv_recording import CsvColumns, read_csv
 
 PLAIN = """\
@@ -39,15 +38,13 @@ def write(tmp_path):
 
 
 def test_columns_have_the_titles_that_fill_efforts_writes(write):
-    payloads = {'box': ('tool', Inertial(1.0))}
-    recording = read_csv(write(PLAIN), payloads=payloads)
+    recording = read_csv(write(PLAIN))
     assert recording.name == 'run.csv'
     assert recording.joints == ('a', 'b')
     np.testing.assert_array_equal(recording.times, [0.0, 0.1])
     np.testing.assert_array_equal(recording.positions, [[1.0, 2.0], [1.5, 2.5]])
     np.testing.assert_array_equal(recording.velocities, [[3.0, 4.0], [3.5, 4.5]])
     np.testing.assert_array_equal(recording.efforts, [[5.0, 6.0], [5.5, 6.5]])
-    assert recording.payloads == payloads
 
 
 @pytest.mark.parametrize('separator', [',', ';', '\t', ', '])
@@ -208,7 +205,8 @@ def test_currents_need_the_effort_for_an_ampere_of_each_joint(write):
 
 
 @pytest.mark.parametrize(('text', 'message'), [
-    ('', 'is empty'), ('time\n1\n2\n', 'has one column'),
+    ('', 'is empty'), (';;\n', 'it has no titles, but 0 columns'),
+    ('time\n1\n2\n', 'has one column'),
     ('1,2,3\n4,5,6\n', 'no column .time. for the time; it has no titles, but 3 columns'),
     (PLAIN.splitlines()[0] + '\n', 'has titles of columns, and no rows'),
     ('\n'.join(PLAIN.splitlines()[:2]), 'has 1 samples; it needs at least 2')])
