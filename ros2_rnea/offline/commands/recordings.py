@@ -47,7 +47,6 @@ from ros2_rnea.offline.identification.bag import is_bag, SUFFIXES
 from ros2_rnea.offline.identification.bag_recording import read_bag
 from ros2_rnea.offline.identification.csv_recording import CsvColumns, FIELDS, read_csv, UNITS
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
-from ros2_rnea.offline.identification.recorded_motion import AUTOMATIC, SOURCES
 from ros2_rnea.offline.identification.recording import PreparedRecording, Recording
 from ros2_rnea.robots.robot import Robot
 
@@ -160,7 +159,7 @@ def preparation(options: argparse.Namespace) -> Preparation:
     """Return how recordings are prepared."""
     return Preparation(
         assumed_positions=options.assume, largest_gap=options.largest_gap, cutoff=options.cutoff,
-        derivatives_of=options.derivatives_of, delay=options.delay)
+        ignores_velocities=options.ignore_velocities, delay=options.delay)
 
 
 def _recordings_of(told: Payload, paths: Sequence[Path]) -> Sequence[Path]:
@@ -215,32 +214,23 @@ def _add_csv_options(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
-    settings = Preparation()
     group.add_argument('--assume', action=OfJoints, default={}, type=assumed, metavar=ASSUMED,
                        help='positions of joints that were not recorded (default: 0)')
     group.add_argument('--cutoff', type=float, metavar='HZ',
                        help='of the zero-phase low-pass of motion and efforts; inf for none')
-    group.add_argument('--delay', type=_delay, default=settings.delay, metavar='automatic|S',
+    group.add_argument('--delay', type=float, metavar='S',
                        help='of all efforts behind positions, to be taken out [s]; 0 for none '
-                            '(default: %(default)s, one that the recording shows)')
+                            '(default: one that the recording shows)')
     group.add_argument('--largest-gap', type=float, metavar='S',
                        help='samples further apart are not joined (default: 2.5 periods)')
-    group.add_argument('--derivatives-of', choices=SOURCES, default=settings.derivatives_of,
-                       help='what accelerations are the derivatives of (default: %(default)s, '
-                            'the one with less noise)')
+    group.add_argument('--ignore-velocities', action='store_true',
+                       help='differentiate positions, even where recorded velocities have less '
+                            'noise')
 
 
 def _payload(text: str) -> Payload:
     recording, _, rest = text.rpartition('=')
     return Payload(recording, *payload_of(rest), has_center=rest.count(':') > 1)
-
-
-def _delay(text: str) -> float | str:
-    seconds = finite_numbers(text)
-    if text != AUTOMATIC and len(seconds) != 1:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} needs to be {AUTOMATIC} or a number of seconds')
-    return text if text == AUTOMATIC else seconds[0]
 
 
 def _joints(text: str) -> dict[str, str]:

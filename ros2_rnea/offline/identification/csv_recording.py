@@ -122,7 +122,7 @@ def _recording(path: Path, file: TextIO, columns: CsvColumns) -> Recording:
     cells = [cell.strip() for cell in first[1]]
     has_titles = None in map(_parsed, cells)
     table = _Table(path.name, cells if has_titles else (), len(cells))
-    time, by_field = _time_place(columns, table), _places(columns, table)
+    time, by_field = table.place(columns.time, 'time'), _places(columns, table)
     places = [time, *chain.from_iterable(each.values() for each in by_field.values())]
     values = _numbers(table, rows if has_titles else chain([first], rows), places)
     if not len(values):
@@ -148,16 +148,6 @@ def _gains(columns: CsvColumns, joints: Sequence[str], path: Path) -> list[float
         raise RecordingError(
             f'the efforts of {path.name} are currents; no gain [Nm/A] is given for {missing}')
     return [columns.gains[joint] for joint in joints]
-
-
-def _time_place(columns: CsvColumns, table: _Table) -> int:
-    if columns.time.isdecimal() and columns.time not in table.titles:
-        return table.place(int(columns.time), 'time')
-    if columns.time not in table.titles:
-        raise RecordingError(
-            f'{table.name} has no column {columns.time!r} for the time'
-            f'{did_you_mean(columns.time, table.titles) or table.all_titles()}')
-    return table.titles.index(columns.time)
 
 
 def _places(columns: CsvColumns, table: _Table) -> dict[str, dict[str, int]]:
@@ -203,16 +193,16 @@ def _field_places(
     return found
 
 
-def _counted(text: str, name: str) -> list[int]:
+def _counted(text: str, name: str) -> list[str]:
     """Return the numbers of ``2-7,9``."""
-    numbers: list[int] = []
+    numbers: list[str] = []
     for part in text.split(','):
         match = re.fullmatch(r'\s*(\d+)(?:-(\d+))?\s*', part)
         if not match:
             raise RecordingError(
                 f'the columns for the {name} are {text!r}; they need a pattern with {JOINT}, such '
                 f'as {JOINT}_q, or numbers, such as 2-7')
-        numbers += range(int(match[1]), int(match[2] or match[1]) + 1)
+        numbers += map(str, range(int(match[1]), int(match[2] or match[1]) + 1))
     return numbers
 
 
@@ -236,13 +226,15 @@ class _Table(NamedTuple):
         shown = ', '.join(self.titles[:30]) + (', ...' if len(self.titles) > 30 else '')
         return f'; its columns are {shown}'
 
-    def place(self, number: int, name: str) -> int:
-        """Return the index of a column that is counted from 1."""
-        if not 1 <= number <= self.width:
-            raise RecordingError(
-                f'column {number} is given for the {name}; {self.name} has columns 1 to '
-                f'{self.width}')
-        return number - 1
+    def place(self, column: str, name: str) -> int:
+        """Return the index of a column with a title, or counted from 1."""
+        if column in self.titles:
+            return self.titles.index(column)
+        if column.isdecimal() and 1 <= int(column) <= self.width:
+            return int(column) - 1
+        raise RecordingError(
+            f'{self.name} has no column {column!r} for the {name}'
+            f'{did_you_mean(column, self.titles) or self.all_titles()}')
 
 
 def _delimiter(path: Path, file: TextIO) -> str:

@@ -37,11 +37,9 @@ from ros2_rnea.offline.identification.recorded_joints import (
     signals_of,
 )
 from ros2_rnea.offline.identification.recorded_motion import (
-    AUTOMATIC,
     cutoff_of,
     moves_of,
     rates_of,
-    SOURCES,
     spectra_of,
 )
 from ros2_rnea.offline.identification.recording import (
@@ -71,30 +69,25 @@ class Preparation:
     :ivar assumed_positions: of joints that were not recorded [rad or m]; others are at 0.
     :ivar largest_gap: samples further apart are not joined [s].
     :ivar cutoff: of the low-pass [Hz]; infinite for none.
-    :ivar derivatives_of: which signal is differentiated to accelerations: 'positions', or
-        'automatic' for positions or velocities, whichever have less noise.
-    :ivar delay: of all efforts behind the state, taken out [s]; 0 for none, 'automatic' for one
-        that the recording shows.
+    :ivar ignores_velocities: whether the derivatives of positions are used even where recorded
+        velocities have less noise.
+    :ivar delay: of all efforts behind the state, taken out [s]; 0 for none.
     """
 
     assumed_positions: Mapping[str, ArrayLike] = field(default_factory=dict)
     largest_gap: float | None = None
     cutoff: float | None = None
-    derivatives_of: str = AUTOMATIC
-    delay: float | str = AUTOMATIC
+    ignores_velocities: bool = False
+    delay: float | None = None
 
     def __post_init__(self) -> None:
         for name in ('largest_gap', 'cutoff'):
             value = getattr(self, name)
             if value is not None and not value > 0.0:
                 raise RecordingError(f'{name} is {value!r}; it needs a positive number')
-        if self.delay != AUTOMATIC and (
-                self.delay is None or isinstance(self.delay, str) or not isfinite(self.delay)):
+        if self.delay is not None and not isfinite(self.delay):
             raise RecordingError(
-                f'delay is {self.delay!r}; it needs {AUTOMATIC}, or a finite number of seconds')
-        if self.derivatives_of not in SOURCES:
-            raise RecordingError(
-                f'derivatives_of is {self.derivatives_of!r}; it needs {", ".join(SOURCES)}')
+                f'delay is {self.delay!r}; it needs a finite number of seconds')
 
 
 class Result(NamedTuple):
@@ -130,7 +123,7 @@ def prepare(
     cutoff = cutoff_of(raw, spectra, settings.cutoff, steps)
     smooth = raw._replace(values=raw.by_piece(low_passed, raw.values, cutoff))
     qd, qdd = np.zeros((2, len(smooth.times), robot.nv))
-    qd[:, v], qdd[:, v] = rates_of(smooth, spectra, settings.derivatives_of, cutoff, steps)
+    qd[:, v], qdd[:, v] = rates_of(smooth, spectra, settings.ignores_velocities, cutoff, steps)
     moves = np.zeros(qd.shape, dtype=bool)
     moves[:, v] = moves_of(smooth, qd[:, v], spectra, cutoff, steps)
     q = np.tile(resting, (len(smooth.times), 1))
@@ -194,9 +187,9 @@ def _later(prepared: PreparedRecording, signals: np.ndarray, delay: float) -> np
 
 def _without_delay(
         loaded: Robot, prepared: PreparedRecording, coordinates: Mapping[str, int], period: float,
-        given: float | str, steps: list[Step]) -> PreparedRecording:
+        given: float | None, steps: list[Step]) -> PreparedRecording:
     """Return the recording without the delay of its efforts, and with friction that fits them."""
-    if isinstance(given, str):
+    if given is None:
         found = effort_delay(loaded, prepared, coordinates.values())
         text = (f'No delay was found: {found.reason}.' if not found.seconds else
                 f'All efforts are {_late(found.seconds)}, which is taken out.')

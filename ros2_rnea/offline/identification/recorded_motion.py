@@ -35,9 +35,6 @@ from ros2_rnea.offline.identification.smoothing import (
 from ros2_rnea.offline.identification.time_base import Signals
 from scipy.ndimage import minimum_filter1d
 
-AUTOMATIC = 'automatic'
-SOURCES = (AUTOMATIC, 'positions')
-
 SLOW_SPEED = 0.05
 """From this speed on a joint is taken to move, if it is ever much faster [rad/s or m/s]."""
 
@@ -107,13 +104,13 @@ def cutoff_of(
 
 
 def rates_of(
-        smooth: Signals, found: Sequence[Spectra], wanted: str, cutoff: float,
+        smooth: Signals, found: Sequence[Spectra], ignores_velocities: bool, cutoff: float,
         steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
     """
     Return velocities and accelerations, shape (n, joints).
 
     :param smooth: through the low-pass.
-    :param wanted: one of SOURCES.
+    :param ignores_velocities: whether the derivatives of positions are used in any case.
     :raises RecordingError: where velocities have another unit than positions.
     """
     qd, qdd = (smooth.by_piece(derivative, smooth.values[:, 0], order) for order in (1, 2))
@@ -123,14 +120,14 @@ def rates_of(
         return qd, qdd
     velocities = smooth.values[:, 2]
     noise = [one.noise_of(2, min(cutoff, 0.5 / smooth.period)) for one in found]
-    uses = (noise[1] < noise[0]) & (wanted == AUTOMATIC)
+    uses = (noise[1] < noise[0]) & (not ignores_velocities)
     for k, name in enumerate(smooth.joints):
         why, is_unit = _disagreement(velocities[:, k], qd[:, k])
-        if is_unit and wanted == AUTOMATIC:
+        if is_unit and not ignores_velocities:
             raise RecordingError(
                 f'recording {smooth.name!r}: velocities of joint {name!r} {why} Give the right '
                 'units (--csv-units), or correct them where they are recorded. Where the '
-                'positions are known to be right, differentiate them (--derivatives-of positions)')
+                'positions are known to be right, --ignore-velocities differentiates them')
         if why:
             uses[k] = False
             steps.append(Step('velocities', f'Velocities of joint {name!r} {why} The derivatives '

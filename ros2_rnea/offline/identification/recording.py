@@ -34,9 +34,6 @@ from ros2_rnea.model.description import Inertial
 from ros2_rnea.offline.identification.smoothing import STENCIL
 from ros2_rnea.robots.arguments import floats
 
-ROWS = 8192
-"""Number of samples that are looked at together: memory does not grow with a recording."""
-
 FEWEST_SAMPLES = 2
 
 ASTRAY = 6.0
@@ -87,29 +84,30 @@ class Recording:
                     f'joint {place} of recording {self.name!r} is {joint!r}; it needs a name')
             if joint in self.joints[:place]:
                 raise RecordingError(f'recording {self.name!r} has joint {joint!r} twice')
-        self._set_array('times', ())
+        self._set_array('times')
         if len(self.times) < FEWEST_SAMPLES:
             raise RecordingError(
                 f'recording {self.name!r} has {len(self.times)} samples; it needs at least '
                 f'{FEWEST_SAMPLES}, and seconds of motion to say something')
-        for name in ('positions', 'velocities', 'efforts'):
-            self._set_array(name, (len(self.joints),))
+        for name in ('positions', 'efforts', 'velocities'):
+            if name != 'velocities' or self.velocities is not None:
+                self._set_array(name)
 
-    def _set_array(self, name: str, row: tuple[int, ...]) -> None:
+    def _set_array(self, name: str) -> None:
         """Replace a field by an array of floats, which is the given one where that is one."""
-        given = getattr(self, name)
-        if given is None and name == 'velocities':
-            return
         try:
-            array = floats(name, given)
+            array = floats(name, getattr(self, name))
         except ArgumentError as error:
             raise RecordingError(f'recording {self.name!r}: {error}') from error
-        rows = len(self.times) if name != 'times' else array.size
-        if array.shape != (rows, *row):
-            columns = f' for the joints {", ".join(self.joints)}' if row else ''
+        shape: tuple[int, ...] = array.size,
+        columns = ''
+        if name != 'times':
+            shape = len(self.times), len(self.joints)
+            columns = f' for the joints {", ".join(self.joints)}'
+        if array.shape != shape:
             raise RecordingError(
                 f'{name} of recording {self.name!r} have shape {array.shape}; they need '
-                f'{(rows, *row)}{columns}')
+                f'{shape}{columns}')
         object.__setattr__(self, name, array)
 
     def between(self, begin: float, end: float) -> Recording:
@@ -254,7 +252,5 @@ def slowest_speeds(recorded: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndar
     :param recorded: qd and ``moves`` of each recording, shapes (n, nv) [rad/s or m/s].
     :return: shape (nv,).
     """
-    return np.min([
-        np.min(np.abs(qd[first:first + ROWS]), axis=0, initial=np.inf,
-               where=moves[first:first + ROWS])
-        for qd, moves in recorded for first in range(0, max(len(qd), 1), ROWS)], axis=0)
+    return np.min([np.min(np.abs(qd), axis=0, initial=np.inf, where=moves)
+                   for qd, moves in recorded], axis=0)

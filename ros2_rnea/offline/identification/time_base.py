@@ -104,13 +104,11 @@ def on_uniform_base(
     # samples of a piece may be closer together than the others
     parts = [part for part in parts if len(part[0]) >= STENCIL]
     lengths = [len(part[0]) for part in parts]
-    if not parts:
+    longest = period * max(lengths, default=0)
+    if not parts or longest < SHORTEST:
         raise RecordingError(
-            f'recording {recorded.name!r} has no {STENCIL} samples without a gap')
-    if period * max(lengths) < SHORTEST:
-        raise RecordingError(
-            f'recording {recorded.name!r} has at most {period * max(lengths):.3g} s without a '
-            f'gap; it needs {SHORTEST:g} s, and better {USUAL:g} s')
+            f'recording {recorded.name!r} has at most {longest:.3g} s without a gap; it needs '
+            f'{SHORTEST:g} s and {STENCIL} samples, and better {USUAL:g} s')
     if joined.any():
         names = ', '.join(np.compress(joined, recorded.joints))
         steps.append(Step('turns', f'Angles that jump by a turn are joined: {names}.'))
@@ -171,10 +169,6 @@ def _without_gaps(
             'time=ms, or correct them where they are recorded')
     limit = LARGEST_GAP * median if largest_gap is None else largest_gap
     breaks = np.flatnonzero(distances > limit)
-    if len(breaks) == len(distances):
-        raise RecordingError(
-            f'recording {name!r} has no two samples within {limit:g} s, which is the largest gap '
-            'that is allowed')
     cut = []
     for row in np.flatnonzero(~finite)[:1]:
         what = ['time', *(f'{SIGNALS[signal]} of {recorded.joints[joint]}' for signal, joint in
@@ -195,7 +189,7 @@ def _without_gaps(
     # where a clock was set, neighbours in time were measured far apart, with other rows between
     between = median * np.diff(np.cumsum(astray > limit)[ordered])
     ends = np.flatnonzero((distances > limit) | (between > limit)) + 1
-    return np.split(kept, ends), float(np.mean(distances[distances <= limit]))
+    return np.split(kept, ends), float(np.mean(distances[distances <= max(limit, median)]))
 
 
 def _ordered(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -229,17 +223,14 @@ def _with_own_stamps(times: np.ndarray, changes: np.ndarray) -> tuple[np.ndarray
     one before is none.
     """
     times, steps = times.copy(), np.diff(times)
-    usual, count = 1.5 * float(np.median(steps)) if len(steps) else 0.0, 0
-    for k in np.flatnonzero((steps[1:-1] == 0.0) & changes[2:-1]) + 1:
-        before, after = steps[k - 1], steps[k + 1]
-        if 0.0 < before <= usual < after:
-            times[k + 1] += 0.5 * after
-        elif 0.0 < after <= usual < before:
-            times[k] -= 0.5 * before
-        else:
-            continue
-        count += 1
-    return times, count
+    usual = 1.5 * float(np.median(steps)) if len(steps) else 0.0
+    same = np.flatnonzero((steps[1:-1] == 0.0) & changes[2:-1]) + 1
+    before, after = steps[same - 1], steps[same + 1]
+    early = (0.0 < before) & (before <= usual) & (usual < after)
+    late = (0.0 < after) & (after <= usual) & (usual < before)
+    times[same[early] + 1] += 0.5 * after[early]
+    times[same[late]] -= 0.5 * before[late]
+    return times, int(early.sum() + late.sum())
 
 
 def _interpolated(

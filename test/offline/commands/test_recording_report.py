@@ -243,9 +243,9 @@ def test_the_parameters_of_the_node_count_and_are_said_to(call, arm):
     truth.set_joint_parameters('armature', {'elbow': 0.125})
     rng = np.random.default_rng(4)
     measured = recorded(truth, swings(truth, rng, duration=30.0), rng, noise=0.02)
-    options = ('--parameters', 'parameters.yaml', '--cutoff', 'inf', '--derivatives-of',
-               'velocities', '--json', 'all.json')
-    _, out, error = call(*options, recording=measured)
+    _, out, error = call(
+        '--parameters', 'parameters.yaml', '--cutoff', 'inf', '--json', 'all.json',
+        recording=measured)
     text = ' '.join(out.split())
     assert 'The model has damping, friction, armature, gravity of parameters.yaml' in text, error
     assert 'has friction already for shoulder, elbow' in text

@@ -27,6 +27,7 @@ from ros2_rnea.offline.commands.recordings import (
     prepared_recordings,
     read_recordings,
 )
+from ros2_rnea.offline.identification.preparation import Preparation
 from ros2_rnea.robots.robot import Robot
 from ros2_rnea.tools.models import MODELS
 
@@ -132,12 +133,6 @@ list(prepared_recordings(parser.parse_args([{str(runs[0])!r}]), robot, []))
     assert 'RecordingError: the memory does not suffice' in error and '--from' in error
 
 
-@pytest.mark.parametrize(('text', 'delay'), [
-    ('automatic', 'automatic'), ('0', 0.0), ('-0.004', -0.004)])
-def test_how_delays_are_taken_out_is_told(text, delay):
-    assert preparation(parsed('a.csv', f'--delay={text}')).delay == delay
-
-
 def test_columns_units_and_gains_are_told(tmp_path):
     path = tmp_path / 'run.txt'
     path.write_text('0,1,2,3,4\n100,2,3,4,5\n', encoding='utf-8')
@@ -153,18 +148,24 @@ def test_columns_units_and_gains_are_told(tmp_path):
 def test_the_preparation_is_told(runs):
     settings = preparation(parsed(
         runs[0], '--assume', 'gripper=0.04,wheels=1,0', '--cutoff', 'inf', '--delay', '0.002',
-        '--derivatives-of', 'positions', '--largest-gap', 0.5))
+        '--ignore-velocities', '--largest-gap', 0.5))
     assert settings.assumed_positions == {'gripper': (0.04,), 'wheels': (1.0, 0.0)}
-    assert (settings.cutoff, settings.delay, settings.derivatives_of) == (
-        np.inf, 0.002, 'positions')
+    assert (settings.cutoff, settings.delay, settings.ignores_velocities) == (
+        np.inf, 0.002, True)
     assert settings.largest_gap == 0.5
+    assert preparation(parsed(runs[0])) == Preparation()
+    assert preparation(parsed(runs[0], '--delay=-0.004')).delay == -0.004
+    with pytest.raises(RneaError, match='delay is nan; it needs a finite number'):
+        preparation(parsed(runs[0], '--delay', 'nan'))
+    with pytest.raises(SystemExit):
+        parsed(runs[0], '--delay', 'joints')
 
 
 @pytest.mark.parametrize(('option', 'value'), [
     ('--payload', 'tool0'), ('--payload', 'tool0:-1'), ('--payload', 'tool0:1:0,0'),
     ('--payload', ':1'), ('--payload', 'tool0:1:0,0,0:1,1,1,1,1,1:2'), ('--payload', 'tool0:nan'),
     ('--csv-units', 'deg'), ('--current-gains', 'a=x'), ('--assume', 'a=inf'),
-    ('--assume', '=1'), ('--delay', 'joints'), ('--delay', 'nan')])
+    ('--assume', '=1')])
 def test_options_that_mean_nothing_are_refused(option, value, capsys):
     with pytest.raises(SystemExit):
         parsed('a.csv', option, value)

@@ -77,9 +77,9 @@ def warnings_of(result):
 # ---- motion -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('source', ['positions', 'automatic'])
-def test_derivatives_of_sines_are_exact_to_a_thousandth(robot, source):
-    result = prepare(recorded(robot), robot, Preparation(derivatives_of=source))
+@pytest.mark.parametrize('ignores', [True, False])
+def test_derivatives_of_sines_are_exact_to_a_thousandth(robot, ignores):
+    result = prepare(recorded(robot), robot, Preparation(ignores_velocities=ignores))
     prepared = result.prepared
     for found, true, error in zip(
             (prepared.q, prepared.qd, prepared.qdd), motion(prepared.times, robot.nv),
@@ -90,7 +90,7 @@ def test_derivatives_of_sines_are_exact_to_a_thousandth(robot, source):
 
 def test_without_a_filter_derivatives_are_those_of_the_stencil(robot):
     result = prepare(recorded(robot), robot, Preparation(
-        cutoff=inf, derivatives_of='positions', delay=0.0))
+        cutoff=inf, ignores_velocities=True, delay=0.0))
     prepared = result.prepared
     q, qd, qdd = motion(prepared.times, robot.nv)
     np.testing.assert_array_equal(prepared.q, q)
@@ -407,12 +407,6 @@ def friction(qd):
     return 1.5 * qd + 2.0 * np.tanh(qd / 0.01)
 
 
-def test_a_delay_of_no_known_form_is_named():
-    for delay in ('joints', inf, np.nan, None):
-        with pytest.raises(RecordingError, match=f'delay is {delay!r}; it needs automatic'):
-            Preparation(delay=delay)
-
-
 def test_no_delay_is_removed_where_absent_or_switched_off(robot):
     assert abs(prepare(recorded(robot, 0.0, 1.0), robot).prepared.delay) < 0.5e-3
     result = prepare(recorded(robot, 0.03), robot, Preparation(delay=0.0))
@@ -445,9 +439,9 @@ def test_inconsistent_units_are_refused_unless_positions_are_known_right(robot, 
     recording = replace(recording, velocities=velocities)
     with pytest.raises(RecordingError, match=(
             f"'swing': velocities of joint {robot.joint_names[1]!r} .*{cause}.*"
-            'derivatives-of positions')):
+            '--ignore-velocities differentiates them')):
         prepare(recording, robot)
-    result = prepare(recording, robot, Preparation(derivatives_of='positions'))
+    result = prepare(recording, robot, Preparation(ignores_velocities=True))
     warning, = warnings_of(result)
     assert re.search(cause, warning)
     np.testing.assert_allclose(
@@ -600,8 +594,10 @@ def test_other_joints_constant_data_and_too_little_are_refused(robot):
         prepare(_rows(recording, np.arange(20)), robot)
     with pytest.raises(RecordingError, match='no piece longer than'):
         prepare(_rows(recording, np.arange(150)), robot, Preparation(cutoff=2.0))
-    with pytest.raises(RecordingError, match='no 7 samples without a gap'):
+    with pytest.raises(RecordingError, match='at most 0 s without a gap; .* 7 samples'):
         prepare(_rows(recording, np.arange(5)), robot)
+    with pytest.raises(RecordingError, match='at most 0 s without a gap; .* 7 samples'):
+        prepare(recording, robot, Preparation(largest_gap=0.001))
     with pytest.raises(RecordingError, match='has 0 rows with finite numbers'):
         prepare(replace(recording, times=np.full_like(recording.times, np.nan)), robot)
 
@@ -615,8 +611,8 @@ def test_one_sample_that_the_filter_leaves_is_too_few(robot):
 
 
 @pytest.mark.parametrize(('field', 'value'), [
-    ('cutoff', 0.0), ('largest_gap', -1.0), ('delay', inf), ('delay', 'joints'),
-    ('derivatives_of', 'velocities'), ('largest_gap', float('nan'))])
+    ('cutoff', 0.0), ('largest_gap', -1.0), ('largest_gap', np.nan), ('delay', inf),
+    ('delay', np.nan)])
 def test_settings_that_mean_nothing_are_refused(field, value):
     with pytest.raises(RecordingError, match=f'{field} is .*; it needs'):
         Preparation(**{field: value})
