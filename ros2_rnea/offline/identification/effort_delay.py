@@ -25,9 +25,10 @@ slide, and the friction follows the way since then, not the sign of the velocity
 that, too, though gravity and inertia then fit worse.  So it has a rival without any delay:
 friction that is late in each joint, as a sum of elements that slide after a given way each (G.
 Ferretti et al., Single and multistate integral friction models, IEEE Trans. Automatic Control
-49(12), 2004).  A delay is taken where the arm as a whole fits better with it than with its rival,
-or better with both than with the rival alone, and not only for the sake of one joint.  Coulomb
-friction that is late is then a column of its own in all that follows.
+49(12), 2004).  At each delay, the effort of a joint is explained with such friction where that is
+more likely, by the Bayesian information criterion, and without it elsewhere.  A delay is taken
+where the arm as a whole is more likely with it than without one, and not only for the sake of one
+joint.  Coulomb friction that is late is then a column of its own in all that follows.
 """
 
 from __future__ import annotations
@@ -167,8 +168,7 @@ def _bases(
 
 
 def _span(columns: np.ndarray) -> np.ndarray:
-    size = np.sqrt((columns**2).sum(axis=0))
-    columns = columns[:, size > 0.0] / size[size > 0.0]
+    columns = columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
     q_factor, r_factor, _ = qr(columns, mode='economic', pivoting=True)
     pivots = np.abs(np.diagonal(r_factor))
     return q_factor[:, pivots > _RANK * pivots[0]]
