@@ -20,28 +20,22 @@ done to the recording.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, isfinite
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
-from ros2_rnea.errors import counted, did_you_mean, RecordingError
+from ros2_rnea.errors import counted, RecordingError
 from ros2_rnea.offline.identification.effort_delay import Delay, effort_delay
 from ros2_rnea.offline.identification.effort_saturation import saturated_efforts
 from ros2_rnea.offline.identification.recorded_joints import (
     check_positions,
-    check_sizes,
+    resting_positions,
     signals_of,
 )
-from ros2_rnea.offline.identification.recorded_motion import (
-    cutoff_of,
-    moves_of,
-    rates_of,
-    spectra_of,
-)
+from ros2_rnea.offline.identification.recorded_motion import cutoff_of, moves_of, rates_of
 from ros2_rnea.offline.identification.recording import (
     FEWEST_SAMPLES,
     first_row,
@@ -50,9 +44,8 @@ from ros2_rnea.offline.identification.recording import (
     slowest_speeds,
     Step,
 )
-from ros2_rnea.offline.identification.smoothing import low_passed, SETTLED
+from ros2_rnea.offline.identification.smoothing import low_passed, SETTLED, Spectra
 from ros2_rnea.offline.identification.time_base import on_uniform_base
-from ros2_rnea.robots.arguments import floats
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
 from scipy.interpolate import CubicSpline
@@ -74,7 +67,7 @@ class Preparation:
     :ivar delay: of all efforts behind the state, taken out [s]; 0 for none.
     """
 
-    assumed_positions: Mapping[str, ArrayLike] = field(default_factory=dict)
+    assumed_positions: Mapping[str, Sequence[float]] = field(default_factory=dict)
     largest_gap: float | None = None
     cutoff: float | None = None
     ignores_velocities: bool = False
@@ -111,15 +104,15 @@ def prepare(
     for name, (link, inertial) in recording.payloads.items():
         loaded = loaded.with_payload(name, link, inertial)
     steps = [Step('reading', remark) for remark in recording.remarks]
-    resting = _resting(robot, settings.assumed_positions)
+    resting = resting_positions(robot, settings.assumed_positions)
     recorded, measured = signals_of(recording, robot, resting, steps)
-    check_sizes(recorded, robot, steps)
     bodies = [joint_body(robot, name) for name in recorded.joints]
     v = [body.v_index for body in bodies]
     turning = [name for name, body in zip(recorded.joints, bodies) if body.type.wraps]
     raw = on_uniform_base(recorded, turning, settings.largest_gap, steps)
     check_positions(raw, robot, steps)
-    spectra = spectra_of(raw)
+    longest = max(raw.pieces, key=lambda piece: piece.stop - piece.start)
+    spectra = Spectra.of(raw.values[longest, ::2], raw.period)  # of positions and velocities
     cutoff = cutoff_of(raw, spectra, settings.cutoff, steps)
     smooth = raw._replace(values=raw.by_piece(low_passed, raw.values, cutoff))
     qd, qdd = np.zeros((2, len(smooth.times), robot.nv))
@@ -138,24 +131,6 @@ def prepare(
         prepared, saturations=saturated_efforts(recording, prepared, loaded, coordinates, steps))
     prepared = _without_delay(loaded, prepared, coordinates, raw.period, settings.delay, steps)
     return Result(_trimmed(prepared, raw.period, recording, steps), tuple(steps))
-
-
-def _resting(robot: Robot, assumed: Mapping[str, ArrayLike]) -> np.ndarray:
-    """Return the positions of joints that were not recorded, and the origin of the others."""
-    q = robot.neutral()
-    for name, position in assumed.items():
-        if name not in robot.joint_names:
-            raise RecordingError(
-                f'a position is assumed for {name!r}, which is no joint of {robot.name!r}'
-                f'{did_you_mean(name, robot.joint_names)}')
-        body = joint_body(robot, name)
-        values = floats(f'the assumed position of {name!r}', position)
-        if values.size != body.type.nq or not np.isfinite(values).all():
-            raise RecordingError(
-                f'the assumed position of {name!r} is {position!r}; it needs '
-                f'{counted(body.type.nq, "finite number")}')
-        q[body.q_slice] = values
-    return q
 
 
 def _with_direction(

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 import numpy as np
@@ -22,7 +23,11 @@ from ros2_rnea.errors import counted, did_you_mean, RecordingError
 from ros2_rnea.offline.identification.recording import Recording, Step
 from ros2_rnea.offline.identification.smoothing import derivative
 from ros2_rnea.offline.identification.time_base import Signals, SIGNALS
-from ros2_rnea.robots.joint_index_map import joint_body, single_joints
+from ros2_rnea.robots.joint_index_map import (
+    check_assumed_positions,
+    joint_body,
+    single_joints,
+)
 from ros2_rnea.robots.robot import Robot
 
 LARGEST = 1e9
@@ -30,6 +35,24 @@ LARGEST = 1e9
 
 FAR_ABOVE = 4.0
 """No robot reaches so many times its limits: such numbers are wrong, or in another unit."""
+
+
+def resting_positions(robot: Robot, assumed: Mapping[str, Sequence[float]]) -> np.ndarray:
+    """
+    Return the positions of a robot of whose joints some are assumed, and others at their origin.
+
+    :raises RneaError: where there is no such joint, or it has other positions.
+    """
+    for name in assumed:
+        if name not in robot.joint_names:
+            raise RecordingError(
+                f'a position is assumed for {name!r}, which is no joint of {robot.name!r}'
+                f'{did_you_mean(name, robot.joint_names)}')
+    check_assumed_positions(robot, assumed)
+    q = robot.neutral()
+    for name, position in assumed.items():
+        q[joint_body(robot, name).q_slice] = position
+    return q
 
 
 def signals_of(
@@ -41,7 +64,8 @@ def signals_of(
     :param resting: positions of the robot, of which those count that were not recorded.
     :param steps: gets which joints there are.
     :return: with the efforts the places of their joints, by name.
-    :raises RecordingError: where there is none, or none with efforts.
+    :raises RecordingError: where there is none, none with efforts, or a number that is too large
+        for any robot.
     """
     single = single_joints(robot)
     positions, velocities = recording.positions, recording.velocities
@@ -96,17 +120,13 @@ def signals_of(
     if velocities is not None and np.isfinite(velocities[:, columns]).any(axis=0).all():
         signals.append(velocities)
     values = np.stack([each[:, columns] for each in signals], axis=1)
-    return Signals(recording.name, names, recording.times, values), measured
+    recorded = Signals(recording.name, names, recording.times, values)
+    _check_sizes(recorded, robot, steps)
+    return recorded, measured
 
 
-def check_sizes(recorded: Signals, robot: Robot, steps: list[Step]) -> None:
-    """
-    Check numbers as they were recorded.
-
-    :param steps: gets a warning of efforts that no drive exerts: a single one spoils what is
-        concluded.
-    :raises RecordingError: where one is too large for any robot, with its place.
-    """
+def _check_sizes(recorded: Signals, robot: Robot, steps: list[Step]) -> None:
+    """Refuse what no robot measures, and warn of efforts that no drive exerts: one spoils all."""
     sizes = np.nan_to_num(np.abs(recorded.values), posinf=0.0)  # are cut out
     for row, signal, joint in np.argwhere(sizes > LARGEST)[:1]:
         raise RecordingError(

@@ -19,19 +19,12 @@ Recorded velocities are used where they are the derivatives of the positions and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, inf, isfinite, pi
 
 import numpy as np
 from ros2_rnea.errors import RecordingError
 from ros2_rnea.offline.identification.recording import Step
-from ros2_rnea.offline.identification.smoothing import (
-    AT_REST,
-    band,
-    derivative,
-    Spectra,
-    spectra,
-)
+from ros2_rnea.offline.identification.smoothing import AT_REST, derivative, Spectra
 from ros2_rnea.offline.identification.time_base import Signals
 from scipy.ndimage import minimum_filter1d
 
@@ -68,22 +61,15 @@ KNOWN_RATIOS = {
 }
 
 
-def spectra_of(raw: Signals) -> list[Spectra]:
-    """Return the spectra of positions and recorded velocities in the longest piece."""
-    values = raw.values[max(raw.pieces, key=lambda piece: piece.stop - piece.start)]
-    return [spectra(values[:, signal], raw.period, derivatives)
-            for signal, derivatives in ((0, 1), (2, 0)) if signal < values.shape[1]]
-
-
 def cutoff_of(
-        raw: Signals, found: Sequence[Spectra], given: float | None, steps: list[Step]) -> float:
+        raw: Signals, found: Spectra, given: float | None, steps: list[Step]) -> float:
     """
     Return the cut-off of the low-pass [Hz].
 
     :param given: used if there is one.
     :raises RecordingError: where the given one is too high.
     """
-    motion, cutoff, noise = band(found, raw.period)
+    motion, cutoff, noise = found.band(raw.period)
     highest = 0.5 / raw.period
     if given is not None and highest <= given < inf:
         raise RecordingError(
@@ -104,7 +90,7 @@ def cutoff_of(
 
 
 def rates_of(
-        smooth: Signals, found: Sequence[Spectra], ignores_velocities: bool, cutoff: float,
+        smooth: Signals, found: Spectra, ignores_velocities: bool, cutoff: float,
         steps: list[Step]) -> tuple[np.ndarray, np.ndarray]:
     """
     Return velocities and accelerations, shape (n, joints).
@@ -114,12 +100,12 @@ def rates_of(
     :raises RecordingError: where velocities have another unit than positions.
     """
     qd, qdd = (smooth.by_piece(derivative, smooth.values[:, 0], order) for order in (1, 2))
-    if len(found) == 1:
+    if smooth.values.shape[1] < 3:
         steps.append(Step('velocities', 'They are the derivatives of positions, since not those '
                           'of all joints were recorded.'))
         return qd, qdd
     velocities = smooth.values[:, 2]
-    noise = [one.noise_of(2, min(cutoff, 0.5 / smooth.period)) for one in found]
+    noise = found.noise_of(2, min(cutoff, 0.5 / smooth.period))
     uses = (noise[1] < noise[0]) & (not ignores_velocities)
     for k, name in enumerate(smooth.joints):
         why, is_unit = _disagreement(velocities[:, k], qd[:, k])
@@ -167,7 +153,7 @@ def _disagreement(velocity: np.ndarray, derivatives: np.ndarray) -> tuple[str, b
 
 
 def moves_of(
-        smooth: Signals, qd: np.ndarray, found: Sequence[Spectra], cutoff: float,
+        smooth: Signals, qd: np.ndarray, found: Spectra, cutoff: float,
         steps: list[Step]) -> np.ndarray:
     """
     Return whether each joint moves fast enough, and long enough for the filter, shape (n, joints).
@@ -175,7 +161,7 @@ def moves_of(
     Near to where its direction turns, a joint may stick, which the filter hides.  A joint that
     turns back between two samples was slow in none of them.
     """
-    noise = found[0].noise_of(1, min(cutoff, 0.5 / smooth.period))
+    noise = found.noise_of(1, min(cutoff, 0.5 / smooth.period))[0]
     limits = np.maximum(
         np.clip(SLOW_SHARE * np.percentile(np.abs(qd), 99.0, axis=0), MIN_SPEED, SLOW_SPEED),
         FEW_SIGMA * noise)

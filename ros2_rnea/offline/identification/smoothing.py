@@ -27,7 +27,6 @@ is filtered itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,52 +56,81 @@ _KEPT, _SLOWEST = 2.0, 1.0  # bandwidths, and [Hz], that noise never takes away
 _LOWEST, _HIGHEST = 5.0, 0.4  # [Hz], and of the sampling rate
 _SEGMENTS = 8  # into which a signal is divided; fewer, if they would be shorter than
 _LONG = 20.0  # [s]
+_DERIVATIVES = np.array([[1], [0]])  # of positions and velocities that make velocities
 
 
 class Spectra(NamedTuple):
     """
-    What the spectra of a signal say of the motion of joints.
+    What the spectra of positions, and of velocities if there are any, say of a motion.
 
     :ivar frequencies: shape (n,) [Hz].
     :ivar power: of the velocities at these, as far as it stands out from the noise, shape
-        (n, joints) [(rad/s)^2 or (m/s)^2].
-    :ivar noise: power spectral density of the noise, at the upper end of the band, shape (joints,)
-        [unit^2/Hz].
-    :ivar derivatives: how many times the signal is differentiated to make a velocity.
+        (n, 1 or 2, joints) [(rad/s)^2 or (m/s)^2].
+    :ivar noise: power spectral density of the noise, at the upper end of the band, shape
+        (1 or 2, joints) [unit^2/Hz].
     """
 
     frequencies: np.ndarray
     power: np.ndarray
     noise: np.ndarray
-    derivatives: int
+
+    @classmethod
+    def of(cls, signals: np.ndarray, period: float) -> Spectra:
+        """
+        Return what the spectra of signals say.
+
+        :param signals: shape (n, 1 or 2, joints), at one period [s].
+        """
+        frequencies, density = _density(signals, period)
+        noise = np.median(density[3 * len(density) // 4:], axis=0)
+        limit = _ABOVE_NOISE * noise * (2.0 * np.pi * frequencies[:, None, None])**(
+            2 * _DERIVATIVES[:len(noise)])
+        density[:, 0] = _density(np.gradient(signals[:, 0], period, axis=0), period)[1]
+        return cls(frequencies, density * frequencies[1] * (density > limit), noise)
 
     def noise_of(self, order: int, cutoff: float) -> np.ndarray:
         """
-        Return the standard deviation that the noise has in a low-passed derivative, (joints,).
+        Return the standard deviation that the noise of each signal has in a low-passed derivative.
 
         :param order: 1 for the velocity, 2 for the acceleration.
+        :return: shape (1 or 2, joints).
         """
-        power = 2 * (self.derivatives + order - 1) + 1
+        power = 2 * (_DERIVATIVES[:len(self.noise)] + order - 1) + 1
         return np.sqrt(self.noise * (2.0 * np.pi)**(power - 1) * cutoff**power / power)
 
+    def band(self, period: float) -> tuple[float, float, float]:
+        """
+        Return the band of the motion of all joints, each of which counts alike.
 
-def spectra(signals: np.ndarray, period: float, derivatives: int) -> Spectra:
-    """
-    Return what the spectra of a signal say.
+        Noise only ever widens a band.  Where positions and velocities were recorded, the narrower
+        one of both is the motion's.  A joint that is ten times slower than another does not count.
 
-    :param signals: shape (n, joints), at one period [s].
-    :param derivatives: how many times it is differentiated to make a velocity: 0 or 1.
-    """
-    frequencies, density = _density(signals, period)
-    noise = np.median(density[3 * len(density) // 4:], axis=0)
-    limit = _ABOVE_NOISE * noise * (2.0 * np.pi * frequencies[:, None])**(2 * derivatives)
-    if derivatives:
-        density = _density(np.gradient(signals, period, axis=0), period)[1]
-    return Spectra(
-        frequencies, density * frequencies[1] * (density > limit), noise, derivatives)
+        :return: the bandwidth of the motion, 0 where nothing stands out from the noise [Hz]; the
+            cut-off of the low-pass [Hz]; and the share of noise in the power of the accelerations
+            of the joint with most.
+        """
+        widths = _bandwidth(self.frequencies, self.power)
+        own = np.argmin(np.where(widths > 0.0, widths, np.inf), axis=0)
+        power = self.power[:, own, np.arange(len(own))]
+        speeds = np.sqrt(power.sum(axis=0))
+        moving = (speeds > AT_REST) & (speeds > 0.1 * speeds.max())
+        motion = float(_bandwidth(
+            self.frequencies, (power[:, moving] / speeds[moving]**2).sum(axis=1)))
+        rates = 2.0 * np.pi * self.frequencies * (self.frequencies <= motion)
+        accelerations = np.maximum(rates**2 @ power[:, moving], 1e-300)
+
+        def noise(cutoff: float) -> float:
+            least = self.noise_of(2, cutoff).min(axis=0)[moving]
+            return float(np.max(least**2 / accelerations, initial=0.0))
+
+        highest, least = _HIGHEST / period, max(_KEPT * motion, _SLOWEST)
+        cutoff = min(max(HEADROOM * motion, _LOWEST), highest)
+        while cutoff > least and noise(cutoff) > MAX_NOISE:
+            cutoff *= 0.95
+        return motion, cutoff, noise(cutoff)
 
 
-def bandwidth(frequencies: np.ndarray, power: np.ndarray) -> np.ndarray:
+def _bandwidth(frequencies: np.ndarray, power: np.ndarray) -> np.ndarray:
     """
     Return below which frequency nearly all power is, 0 where there is none [Hz].
 
@@ -121,40 +149,6 @@ def _density(signals: np.ndarray, period: float) -> tuple[np.ndarray, np.ndarray
     # This window's side lobes are so low that they are not taken for fast motion.
     return welch(signals, 1.0 / period, window='blackmanharris', nperseg=length,
                  detrend='constant', axis=0)
-
-
-def band(found: Sequence[Spectra], period: float) -> tuple[float, float, float]:
-    """
-    Return the band of a motion of all joints, each of which counts alike.
-
-    Noise only ever widens a band.  Where positions and velocities were recorded, the narrower one
-    of both is the motion's.  A joint that is ten times slower than another does not count.
-
-    :param found: the spectra of positions, and of velocities if there are any.
-    :return: the bandwidth of the motion, 0 where nothing stands out from the noise [Hz]; the
-        cut-off of the low-pass [Hz]; and the share of noise in the power of the accelerations of
-        the joint with most.
-    """
-    frequencies = found[0].frequencies
-    widths = np.array([bandwidth(frequencies, one.power) for one in found])
-    own = np.argmin(np.where(widths > 0.0, widths, np.inf), axis=0)
-    power = np.array([one.power for one in found])[own, :, np.arange(len(own))].T
-    speeds = np.sqrt(power.sum(axis=0))
-    moving = (speeds > AT_REST) & (speeds > 0.1 * speeds.max())
-    motion = float(bandwidth(
-        frequencies, (power[:, moving] / speeds[moving]**2).sum(axis=1)))
-    rates = 2.0 * np.pi * frequencies * (frequencies <= motion)
-    accelerations = np.maximum(rates**2 @ power[:, moving], 1e-300)
-
-    def noise(cutoff: float) -> float:
-        least = np.min([one.noise_of(2, cutoff) for one in found], axis=0)[moving]
-        return float(np.max(least**2 / accelerations, initial=0.0))
-
-    highest, least = _HIGHEST / period, max(_KEPT * motion, _SLOWEST)
-    cutoff = min(max(HEADROOM * motion, _LOWEST), highest)
-    while cutoff > least and noise(cutoff) > MAX_NOISE:
-        cutoff *= 0.95
-    return motion, cutoff, noise(cutoff)
 
 
 def low_passed(signal: np.ndarray, period: float, cutoff: float) -> np.ndarray:

@@ -167,7 +167,7 @@ def test_what_the_file_calls_the_joints_is_told(write):
     ({'position': '{joint}_q'}, "no columns '{joint}_q' for the position of joints; its columns"),
     ({'effort': ''}, "no columns '' for the effort of joints"),
     ({'position': '2-9', 'joints': ('a', 'b')}, '8 columns are given for the position .* 2 names'),
-    ({'position': '7-8', 'joints': ('a', 'b')}, "no column '8' for the position; its columns are time"),
+    ({'position': '7-8', 'joints': ('a', 'b')}, "no column '8' for the position; its columns"),
     ({'position': 'q'}, "columns for the position are 'q'; they need a pattern with {joint}"),
     ({'joints': ('a', 'c')}, 'and none for that of c')])
 def test_columns_that_are_not_there_are_named(write, columns, message):

@@ -20,7 +20,7 @@ import re
 import numpy as np
 import pytest
 from ros2_rnea.dynamics.friction import sign_width, smooth_sign
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import RecordingError, RneaError
 from ros2_rnea.model.description import Inertial, Pose
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording, slowest_speeds
@@ -497,7 +497,7 @@ def test_joints_are_matched_by_name_and_others_told(robot):
     partial = Recording(
         'swing', full.times, names, full.positions[:, columns], full.efforts[:, columns])
     result = prepare(partial, robot, Preparation(
-        assumed_positions={robot.joint_names[2]: 0.4}, delay=0.0))
+        assumed_positions={robot.joint_names[2]: [0.4]}, delay=0.0))
     prepared = result.prepared
     assert 'no such joint: gripper' in step_of(result, 'joints')[0].text
     assert any(f'assumed to be at rest: {robot.joint_names[2]} at 0.4' in text
@@ -510,7 +510,9 @@ def test_joints_are_matched_by_name_and_others_told(robot):
     np.testing.assert_allclose(prepared.q[:, others], motion(
         prepared.times, robot.nv)[0][:, others], rtol=0.0, atol=1e-3)
     with pytest.raises(RecordingError, match="'elbow', which is no joint .*did you mean"):
-        prepare(full, robot, Preparation(assumed_positions={'elbow': 0.0}))
+        prepare(full, robot, Preparation(assumed_positions={'elbow': [0.0]}))
+    with pytest.raises(RneaError, match="joint 'elbow_joint' needs 1 finite"):
+        prepare(full, robot, Preparation(assumed_positions={'elbow_joint': [0.0, 1.0]}))
 
 
 @pytest.mark.parametrize('written', ['shuolder_pan_joint', 'ShoulderPanJoint'])
