@@ -25,7 +25,7 @@ from contextlib import contextmanager, ExitStack
 from pathlib import Path
 from typing import Any
 
-from ros2_rnea.errors import RecordingError
+from ros2_rnea.errors import did_you_mean, RecordingError
 
 SUFFIXES = ('.db3', '.mcap')
 
@@ -74,10 +74,23 @@ def _reader(path: Path) -> Any:
     return AnyReader([path], default_typestore=get_typestore(Stores.LATEST))
 
 
-def topics_of(reader: Any, *kinds: str) -> list[str]:
-    """Return the topics of a bag that have messages of these types, all where none is given."""
-    return sorted({connection.topic for connection in reader.connections
-                   if not kinds or connection.msgtype in kinds})
+def topics_of(reader: Any, kind: str, wanted: Collection[str] = ()) -> list[str]:
+    """
+    Return the topics of a bag that have messages of a type.
+
+    :param wanted: the only ones of these; all where none is given.
+    :raises RecordingError: where there is none, or not one that is wanted.
+    """
+    kinds = {connection.topic: connection.msgtype for connection in reader.connections}
+    there = sorted(topic for topic in kinds if kinds[topic] == kind)
+    if not there:
+        raise RecordingError(f'{reader.paths[0]} has no topic of type {kind}; it has '
+                             f'{", ".join(sorted(kinds)) or "nothing"}')
+    for topic in wanted:
+        if topic not in there:
+            hint = did_you_mean(topic, there) or f'; it has on {", ".join(there)}'
+            raise RecordingError(f'{reader.paths[0]} has no {kind} on {topic}{hint}')
+    return list(wanted) or there
 
 
 def messages_of(reader: Any, topics: Iterable[str]) -> Iterator[tuple[str, float, Any]]:

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_rnea.errors import did_you_mean, RecordingError
+from ros2_rnea.errors import RecordingError
 from ros2_rnea.offline.identification.bag import (
     JOINT_STATE,
     messages_of,
@@ -55,15 +55,7 @@ def read_bag(path: Path, topics: Sequence[str] = (), received: bool = False) -> 
     publishers: dict[str, tuple[str, frozenset[str]]] = {}
     without_stamp: set[str] = set()
     with opened_bag(path) as reader:
-        there = topics_of(reader, JOINT_STATE)
-        if not there:
-            others = ', '.join(topics_of(reader)) or 'nothing'
-            raise RecordingError(f'{path} has no topic of type {JOINT_STATE}; it has {others}')
-        for topic in topics:
-            if topic not in there:
-                hint = did_you_mean(topic, there) or f'; it has on {", ".join(there)}'
-                raise RecordingError(f'{path} has no {JOINT_STATE} on {topic}{hint}')
-        topics = topics or there
+        topics = topics_of(reader, JOINT_STATE, topics)
         for number, (topic, arrival, message) in enumerate(messages_of(reader, topics)):
             stamp = seconds(message.header.stamp)
             if not stamp:

@@ -111,8 +111,9 @@ def effort_delay(
     grid = np.linspace(-LARGEST_DELAY, LARGEST_DELAY, 2 * int(np.ceil(LARGEST_DELAY / step)) + 1)
     costs = [[_costs(spans, efforts(delay)) for spans in models] for delay in grid]
     half, ends = np.empty(len(moving)), np.cumsum([*map(len, pieces)])[:-1].tolist()
-    for k, (span, at) in enumerate(zip(models[1], np.argmin([late for _, late in costs], axis=0))):
-        residual, fitted = _residual(span, efforts(grid[at])[:, k]), span.shape[1]
+    best_of_each = grid[np.argmin([plain for plain, _ in costs], axis=0)]
+    for k, (span, delay) in enumerate(zip(models[0], best_of_each)):
+        residual, fitted = _residual(span, efforts(delay)[:, k]), span.shape[1]
         time = correlation_of(np.split(residual, ends), len(residual), fitted).time
         half[k] = 0.5 * max((len(residual) - fitted) / time, 1.0)
     # more parameters count, by the Bayesian information criterion

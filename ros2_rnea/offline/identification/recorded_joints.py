@@ -69,18 +69,15 @@ def signals_of(
     """
     single = single_joints(robot)
     positions, velocities = recording.positions, recording.velocities
-    dead = set(np.compress(~np.isfinite(positions).any(axis=0), recording.joints))
-    names = [name for name in single if name in recording.joints and name not in dead]
-    silent = ', '.join(name for name in single if name in dead)
-    if not names and silent:
-        raise RecordingError(
-            f'recording {recording.name!r} has no position of {silent} that is a finite number')
+    there = list(np.compress(np.isfinite(positions).any(axis=0), recording.joints))
+    names = [name for name in single if name in there]
     if not names:
-        there = ', '.join(name for name in recording.joints if name not in dead) or 'no joint'
-        raise RecordingError(
-            f'recording {recording.name!r} has positions of {there}, and none of the joints of '
+        silent = [name for name in single if name in recording.joints]
+        raise RecordingError(f'recording {recording.name!r} has ' + (
+            f'no position of {", ".join(silent)} that is a finite number' if silent else
+            f'positions of {", ".join(there) or "no joint"}, and none of the joints of '
             f'{robot.name!r}, which are {", ".join(single)}'
-            f'{did_you_mean(recording.joints[0], single)}')
+            f'{did_you_mean(recording.joints[0], single)}'))
     columns = [recording.joints.index(name) for name in names]
     measured = {}
     for place, name in enumerate(names):
@@ -115,11 +112,11 @@ def signals_of(
         steps.append(Step(
             'joints', f'Not recorded and assumed to be at rest: {at_rest}.{"".join(hints)}',
             is_warning=True))
-    signals = [positions, np.where(np.isin(recording.joints, list(measured)),
-                                   recording.efforts, 0.0)]
-    if velocities is not None and np.isfinite(velocities[:, columns]).any(axis=0).all():
-        signals.append(velocities)
-    values = np.stack([each[:, columns] for each in signals], axis=1)
+    efforts = np.where(np.isin(recording.joints, list(measured)), recording.efforts, 0.0)
+    signals = [each[:, columns] for each in (positions, efforts, velocities) if each is not None]
+    if not np.isfinite(signals[-1]).any(axis=0).all():
+        del signals[-1]  # velocities, of which those of a joint are missing
+    values = np.stack(signals, axis=1)
     recorded = Signals(recording.name, names, recording.times, values)
     _check_sizes(recorded, robot, steps)
     return recorded, measured

@@ -282,7 +282,7 @@ def test_a_topic_and_a_number_choose_the_trajectory(make_bag):
 @pytest.mark.parametrize('topics, options, message', [
     ([], (), 'no topic of type trajectory_msgs/msg/JointTrajectory'),
     (['/one', '/two'], (), 'trajectories on /one, /two: select one with --topic'),
-    (['/one'], ('/three',), 'no trajectories on /three; it has on /one'),
+    (['/one'], ('/three',), 'JointTrajectory on /three; it has on /one'),
     (['/one'], (None, 2), 'has 1 trajectories on that topic, but number 2 is requested')])
 def test_what_a_bag_does_not_have_is_refused(make_bag, topics, options, message):
     with pytest.raises(RneaError, match=message):

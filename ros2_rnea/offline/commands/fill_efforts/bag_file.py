@@ -48,25 +48,13 @@ def read(path: Path, topic: str | None, number: int) -> Found:
     :raises RneaError: if it is no bag, or has no such message.
     """
     with opened_bag(path) as reader:
-        return _search(_messages(reader, _topic(reader, topic, path)), path, number)
-
-
-def _topic(reader: Any, topic: str | None, path: Path) -> str:
-    topics = topics_of(reader, _TRAJECTORY)
-    if not topics:
-        raise FileError(f'{path} has no topic of type {_TRAJECTORY}')
-    if topic is None and len(topics) > 1:
-        raise FileError(
-            f'{path} has trajectories on {", ".join(topics)}: select one with --topic')
-    if topic not in (None, *topics):
-        raise FileError(f'{path} has no trajectories on {topic}; it has on {", ".join(topics)}')
-    return topics[0] if topic is None else topic
-
-
-def _messages(reader: Any, topic: str) -> Iterator[Any]:
-    """Yield trajectories and joint states in the order of their arrival."""
-    for _, _, message in messages_of(reader, [topic, *topics_of(reader, JOINT_STATE)]):
-        yield message
+        topics = topics_of(reader, _TRAJECTORY, () if topic is None else (topic,))
+        if len(topics) > 1:
+            raise FileError(
+                f'{path} has trajectories on {", ".join(topics)}: select one with --topic')
+        states = [each.topic for each in reader.connections if each.msgtype == JOINT_STATE]
+        messages = (message for _, _, message in messages_of(reader, [*topics, *states]))
+        return _search(messages, path, number)
 
 
 def _search(messages: Iterator[Any], path: Path, number: int) -> Found:
