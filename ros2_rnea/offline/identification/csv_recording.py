@@ -24,7 +24,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 import csv
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from math import nan, pi
 from pathlib import Path
 import re
@@ -51,8 +51,6 @@ UNITS = {
 }
 """Factors from the units of a file to those of a recording."""
 
-_DELIMITERS = ',;\t'
-_DECIMAL_COMMA = re.compile(r'[-+]?\d*,\d+')
 _MISSING = ('', 'nan', 'na', 'null', 'none', '-')
 
 
@@ -120,7 +118,7 @@ def _recording(path: Path, file: TextIO, columns: CsvColumns) -> Recording:
     rows = ((reader.line_num, row) for row in reader if any(map(str.strip, row)))
     first = next(rows, (1, []))
     cells = [cell.strip() for cell in first[1]]
-    has_titles = None in map(_parsed, cells)
+    has_titles = None in (_parsed(cell.replace(',', '.')) for cell in cells)
     table = _Table(path.name, cells if has_titles else (), len(cells))
     time, by_field = table.place(columns.time, 'time'), _places(columns, table)
     places = [time, *chain.from_iterable(each.values() for each in by_field.values())]
@@ -238,21 +236,16 @@ class _Table(NamedTuple):
 
 
 def _delimiter(path: Path, file: TextIO) -> str:
-    """Return what separates the columns, by the first two lines."""
-    lines = list(islice((line for line in file if line.strip()), 2))
-    if not lines:
+    """Return what separates the columns, by the first line; commas may also be in numbers."""
+    line = next(filter(str.strip, file), '')
+    if not line:
         raise RecordingError(f'{path} is empty')
-    cells = [cell.strip() for cell in re.split('[;\t]', lines[-1])]
-    for cell in filter(_DECIMAL_COMMA.fullmatch, cells[1:] and cells):
-        raise RecordingError(
-            f'{path} has numbers with a decimal comma, such as {cell}: write them with a decimal '
-            'point')
-    delimiter = max(_DELIMITERS, key=lines[-1].count)
-    if delimiter not in lines[-1]:
-        raise RecordingError(
-            f'{path} has one column, or none that are separated by a comma, a semicolon or a tab')
-    file.seek(0)
-    return delimiter
+    for delimiter in '\t;,':
+        if delimiter in line:
+            file.seek(0)
+            return delimiter
+    raise RecordingError(
+        f'{path} has one column, or none that are separated by a comma, a semicolon or a tab')
 
 
 def _numbers(

@@ -135,13 +135,14 @@ def test_a_row_whose_end_is_cut_off_in_columns_that_are_not_read_is_named(write)
         read_csv(write('time,a.position,a.effort,state\n0,1,2.5,0\n0.1,3,4.'))
 
 
-@pytest.mark.parametrize('text', [
-    't;a.position;a.effort\n0,5;1,5;2,5\n', '0,4;1;2\n0,5;1;2\n',
-    't\ta.position\ta.effort\n1\t2\t-,5\n'])
-def test_decimal_commas_are_named(write, text):
-    with pytest.raises(RecordingError, match=(
-            'run.csv has numbers with a decimal comma, such as [-0],5: write them with a decim')):
-        read_csv(write(text))
+@pytest.mark.parametrize(('text', 'place'), [
+    ('t;a.position;a.effort\n0,5;1,5;2,5\n', r"line 2 of run.csv has '0,5' in column 't'"),
+    ('0,4;1;2\n0,5;1;2\n', r"line 1 of run.csv has '0,4' in column 1"),
+    ('t\ta.position\ta.effort\n1\t2\t-,5\n', "line 2 of run.csv has '-,5' in column 'a.effort'")])
+def test_decimal_commas_are_named(write, text, place):
+    named = CsvColumns('t') if text[0] == 't' else CsvColumns('1', '2', '', '3', ('a',))
+    with pytest.raises(RecordingError, match=f'{place}; it needs a number with a decimal point'):
+        read_csv(write(text), named)
 
 
 def test_a_later_decimal_comma_is_named_with_its_place(write):
