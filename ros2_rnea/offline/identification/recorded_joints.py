@@ -22,7 +22,7 @@ import numpy as np
 from ros2_rnea.errors import counted, did_you_mean, RecordingError
 from ros2_rnea.offline.identification.recording import Recording, Step
 from ros2_rnea.offline.identification.smoothing import derivative
-from ros2_rnea.offline.identification.time_base import Signals, SIGNALS
+from ros2_rnea.offline.identification.time_base import SIGNALS, Signals
 from ros2_rnea.robots.joint_index_map import (
     check_assumed_positions,
     joint_body,
