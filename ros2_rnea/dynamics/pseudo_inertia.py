@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from math import pi, sqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ros2_rnea.dynamics.regressor import inertia_from, parameters_of
 from ros2_rnea.dynamics.solid import moved_to_center
@@ -63,8 +64,8 @@ def is_consistent(parameters: np.ndarray) -> bool:
 
 
 def log_det_divergence(
-        parameters: np.ndarray, reference: np.ndarray, bound: np.ndarray | None = None,
-        ) -> tuple[float, np.ndarray, np.ndarray]:
+        parameters: np.ndarray, reference: np.ndarray, sums: ArrayLike = (),
+        weights: ArrayLike = ()) -> tuple[float, np.ndarray, np.ndarray]:
     """
     Return how far a body is from another, and how that changes, in coordinates of its own.
 
@@ -79,9 +80,11 @@ def log_det_divergence(
 
     :param parameters: ten, of a consistent body.
     :param reference: ten, of another one.
-    :param bound: ten factors of the parameters whose sum has to be positive too, as it is for the
-        reference; the divergence is then that of J with this sum as one more block.
-    :return: the divergence, infinite where a body is not consistent or out of its bound; its
+    :param sums: each ten factors of the parameters whose sum has to be positive too, as it is for
+        the reference, shape (k, 10); the divergence is then that of J with each sum as one more
+        block.
+    :param weights: of these blocks, shape (k,).
+    :return: the divergence, infinite where a body is not consistent or a sum not positive; its
         gradient in those coordinates, shape (10,); and the change of the ten parameters with each
         coordinate as a column, shape (10, 10).
     """
@@ -97,16 +100,15 @@ def log_det_divergence(
     gradient = np.tensordot(SYMMETRIC, square - np.eye(4), 2)
     changes = ((L @ SYMMETRIC @ L.T).reshape(10, 16) @ FROM_PSEUDO_INERTIA).T
     value = float(np.trace(square) - 4.0 - logarithms)
-    if bound is None:
-        return value, gradient, changes
-    left = float(bound @ parameters)
-    if not left > 0.0:
+    sums, weights = np.reshape(sums, (-1, 10)), np.array(weights, dtype=float)
+    left = sums @ parameters
+    if not (left > 0.0).all():
         return np.inf, np.zeros(10), np.zeros((10, 10))
-    ratio, slope = left / float(bound @ reference), bound @ changes / left
-    gradient += (ratio - 1.0) * slope
-    steepness = float(slope @ slope)  # the Hessian is 1 + slope slopeᵀ: its inverse root is
-    root = np.eye(10) - np.outer(slope, slope) / (1.0 + steepness + sqrt(1.0 + steepness))
-    return value + ratio - 1.0 - float(np.log(ratio)), root @ gradient, changes @ root
+    ratios, slopes = left / (sums @ reference), sums @ changes / left[:, np.newaxis]
+    value += float(weights @ (ratios - 1.0 - np.log(ratios)))
+    gradient += (weights * (ratios - 1.0)) @ slopes
+    root = np.linalg.inv(np.linalg.cholesky(np.eye(10) + (slopes.T * weights) @ slopes))
+    return value, root @ gradient, changes @ root.T
 
 
 def about_sphere(center: np.ndarray, radius: float) -> np.ndarray:

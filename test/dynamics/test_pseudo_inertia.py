@@ -83,29 +83,30 @@ def test_log_det_divergence_has_its_slope_and_unit_curvature():
     assert log_det_divergence(one, one)[0] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_bound_is_one_more_barrier_in_the_divergence():
+def test_each_sum_is_one_more_barrier_in_the_divergence():
     one, other = bodies()[:2]
-    factors = np.array([1.0, 0.0, 0.0, 0.0, -0.5, 0.0, 0.0, -0.5, 0.0, -0.5])
-    factors[0] -= 1.5 * min(factors @ one / one[0], factors @ other / other[0], 0.0)
-    left, reference = factors @ one, factors @ other
-    assert left > 0.0 and reference > 0.0
-    value, gradient, changes = log_det_divergence(one, other, factors)
+    weights = np.array([3.0, 0.5])
+    sums = np.array([[1.0, 0.0, 0.0, 0.0, -0.5, 0.0, 0.0, -0.5, 0.0, -0.5], np.eye(10)[0]])
+    sums[0, 0] -= 1.5 * min(sums[0] @ one / one[0], sums[0] @ other / other[0], 0.0)
+    ratios = sums @ one / (sums @ other)
+    assert (ratios > 0.0).all()
+    value, gradient, changes = log_det_divergence(one, other, sums, weights)
     assert value == pytest.approx(
-        log_det_divergence(one, other)[0] + left / reference - np.log(left / reference) - 1.0)
+        log_det_divergence(one, other)[0] + weights @ (ratios - np.log(ratios) - 1.0))
 
     def slope(ten):  # by the ten parameters
-        _, gradient, changes = log_det_divergence(ten, other, factors)
+        _, gradient, changes = log_det_divergence(ten, other, sums, weights)
         return np.linalg.solve(changes.T, gradient)
 
     step, hessian = 1e-6, np.zeros((10, 10))
     for k, change in enumerate(step * changes.T):
-        ahead, behind = (
-            log_det_divergence(one + sign * change, other, factors)[0] for sign in (1.0, -1.0))
+        ahead, behind = (log_det_divergence(one + sign * change, other, sums, weights)[0]
+                         for sign in (1.0, -1.0))
         assert (ahead - behind) / (2.0 * step) == pytest.approx(gradient[k], rel=1e-6, abs=1e-7)
         hessian[k] = changes.T @ (slope(one + change) - slope(one - change)) / (2.0 * step)
     np.testing.assert_allclose(hessian, np.eye(10), atol=1e-6)
-    factors[0] -= 1.001 * left / one[0]
-    assert is_consistent(one) and log_det_divergence(one, other, factors)[0] == np.inf
+    sums[0, 0] -= 1.001 * (sums[0] @ one) / one[0]
+    assert is_consistent(one) and log_det_divergence(one, other, sums, weights)[0] == np.inf
 
 
 def test_a_ball_and_an_inertial_are_what_they_say():

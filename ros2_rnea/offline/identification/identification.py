@@ -49,7 +49,6 @@ from ros2_rnea.offline.identification.reduced_equations import least_squares
 from ros2_rnea.offline.identification.results import Identification, Parameter
 from ros2_rnea.offline.identification.solver import (
     best_knees,
-    first_noise,
     fitted,
     inverse_of_seen,
     least_variance,
@@ -161,7 +160,7 @@ class _Fit:
         self.prior = Prior.of(design, seen)
         self.x = self.prior.center.copy()
         self.chosen = np.array([one.quantity != 'stribeck' for one in design.unknowns])
-        self.variance = first_noise(design, seen, self.chosen)
+        self.variance = self._variance()  # of what the model before leaves
         self.samples_per_one = 1.0  # of all coordinates: how many count as one independent one
         self.parameters_of_coordinate = np.zeros(len(seen.rows))
         self._fit()
@@ -219,12 +218,16 @@ class _Fit:
                 self.design, self.seen, before, self.prior, self.chosen, self.x)
             if self.design.payload_link is not None:
                 self.prior = self.prior.around_payload(self.design, self.x)
-            self.variance = np.maximum(
-                squares(self.seen, residual_of(self.design, self.x))
-                / np.maximum(self.seen.rows, 1), least_variance(self.seen))
+            self.variance = self._variance()
             self.parameters_of_coordinate = self._parameters()
             if np.allclose(self.precision, before, rtol=1e-3, atol=0.0):
                 break
+
+    def _variance(self) -> np.ndarray:
+        """Return the variance of the residual of each coordinate, shape (nv,)."""
+        return np.maximum(
+            squares(self.seen, residual_of(self.design, self.x)) / np.maximum(self.seen.rows, 1),
+            least_variance(self.seen))
 
     def _parameters(self) -> np.ndarray:
         """Return how many parameters each coordinate determines, shape (nv,); they add up."""
@@ -282,21 +285,21 @@ class _Fit:
 
     def _room(self, first: int) -> float:
         """Return how much of its sphere the mass of a body leaves, by what the URDF's leaves."""
-        bound, part = self.prior.bounds[first], slice(first, first + 10)
+        bound, part = self.prior.spheres[first], slice(first, first + 10)
         now, before = (bound @ x[part] / x[first] for x in (self.x, self.prior.center))
         return float(now / before)
 
     def _without_spheres(self, left: np.ndarray) -> dict[str, Any]:
         """Return what a fit without spheres says of them, by fields of Identification."""
-        if not self.prior.bounds:
+        if not self.prior.spheres:
             return {}
         design = self.design
-        x = fitted(design, self.seen, self.precision, replace(self.prior, bounds={}), self.chosen,
+        x = fitted(design, self.seen, self.precision, self.prior.without_spheres(), self.chosen,
                    self.x)
         free = _rms(self.seen, [
             gain * own for gain, own in zip(_gains(design, x), residual_of(design, x))])
         return {
-            'tightest': design.unknowns[min(self.prior.bounds, key=self._room)].owner,
+            'tightest': design.unknowns[min(self.prior.spheres, key=self._room)].owner,
             'held_by_spheres': np.where(
                 left > HELD * free, np.sqrt(np.maximum(left**2 - free**2, 0.0)), 0.0)}
 

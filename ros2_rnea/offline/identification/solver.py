@@ -44,6 +44,13 @@ size of the body itself.  Data that determines a number to some per cent outweig
 times.
 """
 
+MASS_WEIGHT, SPHERE_WEIGHT = 5.0, 2.0
+"""
+How many times as much as the distribution of mass count the mass and the extent of a body, which
+scales and drawings tell better.  Where the data determines only sums, the mass stays near to that
+of the URDF.
+"""
+
 DENSITY = 2000.0
 """Density of the ball that a body is compared with if only its mass is known [kg/m^3]."""
 
@@ -68,14 +75,8 @@ What is left to gain when a Newton method takes its last step, in units of half 
 error; that step gains all of it but its square.
 """
 
-PRIOR_DECAY = 0.5
-"""
-Factor by which the weight of the prior falls at a time.  Where bodies are far from the URDF's, a
-tenth needs more than a thousand short steps at a time, and a half less than a hundred.
-"""
-
 MAX_STEPS = 1000
-"""The most steps of a Newton method, which takes some ten, and hundreds at bounds."""
+"""The most steps of a Newton method, which takes some ten, and hundreds far from the minimum."""
 
 GRAVITY_TOLERANCE = 1e-4
 """Standard error with which the magnitude of gravity is known [m/s^2]."""
@@ -90,15 +91,16 @@ class Prior:
     :ivar scales: of the others than inertial ones, shape (unknowns,).
     :ivar bodies: where ten inertial unknowns begin.
     :ivar is_positive: which unknowns cannot be negative.
-    :ivar bounds: by where the ten of a body begin, how its mass has to fit into a sphere; a body
-        without mass in the description, and a payload, have none.
+    :ivar sums: by where the ten of a body begin, factors of these whose sums are positive, shape
+        (1 or 2, 10): of its mass, and of the sphere into which it has to fit where the description
+        has lengths.  A body without mass in the description, and a payload, have none.
     """
 
     center: np.ndarray
     scales: np.ndarray
     bodies: tuple[int, ...]
     is_positive: np.ndarray
-    bounds: Mapping[int, np.ndarray]
+    sums: Mapping[int, np.ndarray]
 
     @classmethod
     def of(cls, design: Design, information: Information) -> Prior:
@@ -106,18 +108,20 @@ class Prior:
         unknowns = design.unknowns
         center = np.array([unknown.urdf_value for unknown in unknowns])
         ends, margins = ends_of_bodies(design.robot.tree)
-        bounds = {}
+        sums = {}
         for first in design.bodies:
-            part = slice(first, first + 10)
-            is_body = unknowns[first].owner != PAYLOAD and center[first] > 0.0
-            center[part] = (nearest_consistent(center[part]) if is_body
-                            else ball(STARTING_MASS, (0.0, 0.0, 0.0), DENSITY))
-            body = unknowns[first].body
-            if is_body and margins[body] > 0.0:
-                bounds[first] = sphere_around(ends[body], margins[body], center[part])
+            part, body = slice(first, first + 10), unknowns[first].body
+            if unknowns[first].owner == PAYLOAD or not center[first] > 0.0:
+                center[part] = ball(STARTING_MASS, (0.0, 0.0, 0.0), DENSITY)
+                continue
+            center[part] = nearest_consistent(center[part])
+            sums[first] = np.eye(1, 10)
+            if margins[body] > 0.0:
+                sums[first] = np.stack([*sums[first], sphere_around(
+                    ends[body], margins[body], center[part])])
         is_positive = np.array([not unknown.is_signed for unknown in unknowns])
         center[is_positive] = np.maximum(center[is_positive], 0.0)
-        return cls(center, _scales(design, information), design.bodies, is_positive, bounds)
+        return cls(center, _scales(design, information), design.bodies, is_positive, sums)
 
     def value(self, x: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """
@@ -136,10 +140,20 @@ class Prior:
         for first in self.bodies:
             part = slice(first, first + 10)
             squares_of_others[part] = 0.0
+            sums = self.sums.get(first, ())
             value, gradient[part], changes[part, part] = log_det_divergence(
-                x[part], self.center[part], self.bounds.get(first))
+                x[part], self.center[part], sums, (MASS_WEIGHT, SPHERE_WEIGHT)[:len(sums)])
             total += value
         return total + 0.5 * float(np.sum(squares_of_others)), gradient, changes
+
+    @property
+    def spheres(self) -> dict[int, np.ndarray]:
+        """Return the factors of the spheres, by where the ten of a body begin."""
+        return {first: sums[1] for first, sums in self.sums.items() if len(sums) > 1}
+
+    def without_spheres(self) -> Prior:
+        """Return this with the masses only."""
+        return replace(self, sums={first: sums[:1] for first, sums in self.sums.items()})
 
     def around_payload(self, design: Design, x: np.ndarray) -> Prior:
         """Return this with the payload a ball of the mass and centre that a fit has found."""
@@ -253,20 +267,6 @@ def fitted(
     return x
 
 
-def first_noise(design: Design, information: Information, chosen: np.ndarray) -> np.ndarray:
-    """Return the variance of the residual of each coordinate fitted by itself, shape (nv,)."""
-    result = []
-    for columns, products, rows in zip(
-            design.of_coordinate, information.products, information.rows):
-        kept = [*np.flatnonzero(chosen[columns]), len(columns)]
-        total = np.eye(len(columns) + 2)[-1] - np.eye(len(columns) + 2)[-2]
-        right = products @ total
-        rest, rank, _ = _remainder(
-            products[np.ix_(kept, kept)], right[kept], float(total @ right))
-        result.append(rest / max(rows - rank, 1))
-    return np.maximum(result, least_variance(information))
-
-
 def least_variance(information: Information) -> np.ndarray:
     """Return the least variance of noise that is believed, shape (nv,)."""
     measured = np.array([products[-1, -1] for products in information.products])
@@ -300,7 +300,7 @@ def best_knees(
         sums = {}
         for place in (None, *tried):
             kept = base if place is None else [*base, place]
-            rest, _, last = _remainder(
+            rest, last = _remainder(
                 products[np.ix_(kept, kept)], right[kept], float(total @ right))
             if place is None or last > 0.0:
                 sums[place] = rest
@@ -328,8 +328,8 @@ def inverse_of_seen(hessian: np.ndarray, scales: np.ndarray) -> tuple[np.ndarray
 
 
 def natural_scales(prior: Prior, x: np.ndarray) -> np.ndarray:
-    """Return for each unknown how large a change at x is 1 in the prior, its bounds aside."""
-    _, _, changes = replace(prior, bounds={}).value(x)
+    """Return for each unknown how large a change at x is 1 in the prior, sizes of bodies aside."""
+    _, _, changes = replace(prior, sums={}).value(x)
     return np.sqrt(np.sum(changes**2, axis=1))
 
 
@@ -340,59 +340,30 @@ def _minimum(
         chosen: np.ndarray,
         start: np.ndarray) -> np.ndarray:
     """
-    Return the minimum of a quadratic and the prior.
-
-    From what is believed, the path of the minima is followed while the weight of the prior falls
-    from that of the data: near the boundary of what bodies can be, steps at the last weight alone
-    would be many and short (S. Boyd and L. Vandenberghe, "Convex Optimization", 2004, chapter 11).
-
-    :param gradient: of the quadratic, at start; hessian is its Hessian there.
-    """
-    x = prior.center.copy()
-    _, _, changes = prior.value(x)
-    slope = changes.T @ (gradient + hessian @ (x - start))
-    weight = max(float(np.max(np.abs(slope), initial=0.0)), URDF_WEIGHT)
-    while weight > URDF_WEIGHT:
-        x = _newton(gradient, hessian, prior, chosen, start, x, weight, weight)
-        weight *= PRIOR_DECAY
-    return _newton(gradient, hessian, prior, chosen, start, x, URDF_WEIGHT, CONVERGED)
-
-
-def _newton(
-        gradient: np.ndarray,
-        hessian: np.ndarray,
-        prior: Prior,
-        chosen: np.ndarray,
-        start: np.ndarray,
-        x: np.ndarray,
-        weight: float,
-        converged: float) -> np.ndarray:
-    """
-    Return the minimum at one weight of the prior, by a projected Newton method.
+    Return the minimum of a quadratic and the prior, by a projected Newton method.
 
     D. P. Bertsekas, "Projected Newton Methods for Optimization Problems with Simple Constraints",
     SIAM Journal on Control and Optimization 20(2), 1982.
 
-    :param x: where to begin; the others are those of :func:`_minimum`.
-    :param converged: what may be left to gain.
+    :param gradient: of the quadratic, at start; hessian is its Hessian there.
     """
     def value_at(x: np.ndarray) -> float:
         change = x - start
         return (float(gradient @ change + 0.5 * change @ hessian @ change)
-                + weight * prior.value(x)[0])
+                + URDF_WEIGHT * prior.value(x)[0])
 
-    value = value_at(x)
+    x, value = start, value_at(start)
     for _ in range(MAX_STEPS):
         _, belief, changes = prior.value(x)
-        slope = changes.T @ (gradient + hessian @ (x - start)) + weight * belief
+        slope = changes.T @ (gradient + hessian @ (x - start)) + URDF_WEIGHT * belief
         held = ~chosen | (prior.is_positive & (x <= 0.0) & (slope > 0.0))
         free = np.flatnonzero(~held)
         directions = changes[:, free]
-        curvature = directions.T @ hessian @ directions + weight * np.eye(len(free))
+        curvature = directions.T @ hessian @ directions + URDF_WEIGHT * np.eye(len(free))
         step = cho_solve(cho_factor(curvature), -slope[free])
         gain = -float(slope[free] @ step)
         step = directions @ step
-        if gain < converged:
+        if gain < CONVERGED:
             last = _clipped(x + step, prior)
             return last if np.isfinite(value_at(last)) else x
         for halving in range(60):
@@ -412,23 +383,23 @@ def _clipped(x: np.ndarray, prior: Prior) -> np.ndarray:
 
 
 def _remainder(
-        products: np.ndarray, right: np.ndarray, total: float) -> tuple[float, int, float]:
+        products: np.ndarray, right: np.ndarray, total: float) -> tuple[float, float]:
     """
     Fit by least squares.
 
-    :return: the sum of squares that is left, the rank of the columns, and the last coefficient.
+    :return: the sum of squares that is left, and the last coefficient.
     """
     norms = np.sqrt(np.diag(products))
     seen = norms > 0.0
     if not seen.any():
-        return total, 0, 0.0
+        return total, 0.0
     inner = 1.0 / norms[seen]
     values, vectors = eigh(inner[:, None] * products[np.ix_(seen, seen)] * inner[None, :])
     kept = values > 1e-12 * values[-1]
     along = vectors[:, kept].T @ (inner * right[seen])
     left = max(total - float(np.sum(along**2 / values[kept])), 0.0)
     last = inner[-1] * float(vectors[-1, kept] @ (along / values[kept])) if seen[-1] else 0.0
-    return left, int(np.count_nonzero(kept)), last
+    return left, last
 
 
 def _gain(design: Design, coordinate: int) -> int | None:

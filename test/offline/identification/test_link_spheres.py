@@ -112,13 +112,14 @@ def test_what_a_description_says_is_within_its_spheres(one):
 
 
 def identified(efforts_of, bounded, monkeypatch):
-    """Identify a UR5 in small motions, with or without the spheres."""
+    """Identify a UR5 in small motions, with or without what is known of the sizes of bodies."""
     times, *state = motion(UR5, 400, 0)
     state = [0.3 * one for one in state]
     noise = 0.01 * np.random.default_rng(0).normal(size=state[1].shape)
     one = recording(UR5, (times, *state), noise + efforts_of(*state))
     with monkeypatch.context() as patch:
         if not bounded:
+            patch.setattr(solver, 'MASS_WEIGHT', 1e-9)
             patch.setattr(solver, 'ends_of_bodies', lambda tree: (
                 ends_of_bodies(tree)[0], np.zeros(len(tree.bodies))))
         return identify([one], UR5, Unknowns(rotor_inertia='all'))
@@ -130,12 +131,13 @@ def farthest_center(result):
                in zip(spheres_of(UR5), bodies_of(result.robot)))
 
 
-def test_a_model_error_moves_no_centre_of_mass_out_of_its_link(monkeypatch):
-    """Friction in proportion to the load is none that the model has."""
-    def friction(q, qd, qdd):
-        return 0.2 * np.abs(UR5.inverse_dynamics(q, qd, qdd)) * np.sign(qd)
+def friction_by_load(q, qd, qdd):
+    """Return friction in proportion to the load, which is none that the model has."""
+    return 0.2 * np.abs(UR5.inverse_dynamics(q, qd, qdd)) * np.sign(qd)
 
-    free, bounded = (identified(friction, one, monkeypatch) for one in (False, True))
+
+def test_a_model_error_moves_no_centre_of_mass_out_of_its_link(monkeypatch):
+    free, bounded = (identified(friction_by_load, one, monkeypatch) for one in (False, True))
     assert farthest_center(free) > 1.5
     assert farthest_center(bounded) < 0.7
     assert all(factors @ ten > 0.0 for (factors, *_), ten
@@ -143,7 +145,17 @@ def test_a_model_error_moves_no_centre_of_mass_out_of_its_link(monkeypatch):
     assert (bounded.identified_rms < 1.03 * free.identified_rms).all()
 
 
-def test_spheres_change_nothing_where_the_truth_is_inside(monkeypatch):
+def test_a_model_error_makes_no_mass_that_is_far_from_the_description(monkeypatch):
+    def ratios():
+        result = identified(friction_by_load, True, monkeypatch)
+        return bodies_of(result.robot)[:, 0] / bodies_of(UR5)[:, 0]
+
+    assert ratios().min() > 0.35 and ratios().max() < 1.85
+    monkeypatch.setattr(solver, 'MASS_WEIGHT', 1e-9)
+    assert ratios().min() < 0.25 and ratios().max() > 2.0
+
+
+def test_sizes_change_nothing_where_the_description_is_right(monkeypatch):
     free, bounded = (identified(lambda q, qd, qdd: 0.0, one, monkeypatch)
                      for one in (False, True))
     assert bounded.identified_rms == pytest.approx(free.identified_rms, rel=3e-3)
