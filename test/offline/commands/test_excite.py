@@ -27,7 +27,11 @@ from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 excite_command = pytest.importorskip('ros2_rnea.offline.commands.excite.__main__')
 main = excite_command.main
 collision = pytest.importorskip('ros2_rnea.offline.commands.excite.collision')
+pytest.importorskip('matplotlib')
 
+from matplotlib.legend import Legend  # noqa: E402, I100
+from matplotlib.text import Text  # noqa: E402
+from ros2_rnea.offline.commands.excite import picture  # noqa: E402
 from ros2_rnea.offline.commands.excite.plan import hand_joints  # noqa: E402, I100
 from ros2_rnea.offline.commands.fill_efforts.files import read_trajectory  # noqa: E402
 
@@ -76,7 +80,8 @@ def excite(tmp_path, monkeypatch, capsys):
 def test_the_file_comes_back_through_the_reader_of_fill_efforts(excite):
     code, out, err = excite()
     assert (code, err) == (0, '')
-    assert 'excite.yaml and excite.json written' in out
+    assert 'excite.yaml, excite.png and excite.json written' in out
+    assert Path('excite.png').stat().st_size > 10_000
     plan = read_trajectory(Path('excite.yaml')).plan
     assert plan.joint_names == ['shoulder', 'elbow']
     assert not plan.efforts
@@ -99,6 +104,19 @@ def test_the_file_comes_back_through_the_reader_of_fill_efforts(excite):
         assert one['effort'] == pytest.approx(tau[i], rel=1e-3)
     assert figures['seed'] == 1
     assert figures['errors_smaller_than_random_by'] > 1.0
+
+
+def test_the_legend_of_the_picture_touches_no_title(excite, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(picture, 'save', lambda figure, *_: drawn.append(figure))
+    excite()
+    figure, = drawn
+    figure.draw_without_rendering()
+    legend, = figure.findobj(Legend)
+    titles = [text for text in figure.findobj(Text) if '[' in text.get_text()]
+    assert len(titles) == 4  # of two columns, and of their axes of time
+    assert not any(legend.get_window_extent().overlaps(title.get_window_extent())
+                   for title in titles)
 
 
 def test_without_geometry_it_is_said_that_collisions_are_not_checked(excite):

@@ -83,6 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.dry_run:
         write_trajectory(options.out, plan.moving.joints, [
             FilledPoint(waypoint, np.empty(0)) for waypoint in _waypoints(plan)])
+        _draw(plan, options.out.with_suffix('.png'))
     if figures == STANDARD_OUTPUT or not options.dry_run:
         write_json(as_json(plan), figures)
     if figures == STANDARD_OUTPUT:
@@ -91,8 +92,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(*sentences(plan), sep='\n', markup=False)
     console.print(*warnings(plan), sep='\n', markup=False, style='bold red')
     if not options.dry_run:
-        say_written(console, [options.out, figures])
+        say_written(console, [options.out, options.out.with_suffix('.png'), figures])
     return ExitCode.FOUND
+
+
+def _draw(plan: Plan, path: Path) -> None:
+    try:
+        from ros2_rnea.offline.commands.excite.picture import draw
+    except ImportError as error:
+        raise FileError(
+            'the picture needs matplotlib, which is not installed: apt install '
+            'python3-matplotlib, or pip install matplotlib; --dry-run draws no picture'
+        ) from error
+    draw(plan, path)
 
 
 def _check_place(out: Path) -> None:
@@ -218,8 +230,8 @@ examples:
                         help='of each, at most (default %(default)s)')
     output = parser.add_argument_group('output')
     output.add_argument('--out', type=Path, default=Path('excite.yaml'), metavar='FILE',
-                        help='the trajectory, .yaml (default %(default)s in the current '
-                             'folder)')
+                        help='the trajectory, .yaml, with a picture beside it, .png (default '
+                             '%(default)s in the current folder)')
     output.add_argument('--json', type=json_path, metavar='FILE',
                         help='all figures as JSON (default: beside the trajectory); -: to the '
                              'standard output, alone')
