@@ -14,11 +14,11 @@
 """
 The search for the causes that the recordings speak for.
 
-Sets of causes are grown one cause at a time, from the best set that ends with each kind of cause
-and has so many factors: what two causes explain only together is found, too.  The best set makes
-the recordings most probable by the Bayesian information criterion: a cause with many parameters
-has to explain more than one with few.  Each of its causes has to pass an F-test, whose level is
-shared by all candidates.  A set that leaves much of what could be explained is no explanation.
+A set of causes grows by the one that lowers the Bayesian information criterion most: a cause with
+many parameters has to explain more than one with few.  Each has to pass an F-test, whose level is
+shared by all candidates, and is taken out again where others make it superfluous.  Then each cause
+is exchanged for each other one: a set that explains the recordings as well is a rival, which they
+do not tell apart.  A set that leaves much of what could be explained is no explanation.
 
 G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 1978.
 """
@@ -26,7 +26,7 @@ G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 19
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
 from typing import NamedTuple
@@ -72,8 +72,8 @@ Correlation of measured and modelled effort, friction eliminated, from which on 
 the sign of that effort turned.
 """
 
-PROMISING = 3
-"""Number of causes of each kind of which a set is fitted, those that promise most."""
+PROMISING = 6
+"""Number of causes with which a set is fitted to the end, those that are best after one step."""
 
 STEP = 1e-6
 """Step of derivatives by differences, which are exact for products of parameters."""
@@ -152,10 +152,10 @@ class Explanation:
     def found(self) -> tuple[Found, ...]:
         """Return the causes that were found."""
         found, fit = [], self.fit
-        for cause, part in fit.parts:
+        for cause, part in fit.parts.items():
             without = fit.without(cause)
             found.append(Found(
-                cause, fit.parameters[part], fit.errors[part], fit.covariance[part, part],
+                cause, fit.values[cause], fit.errors[part], fit.covariance[part, part],
                 without.squares - fit.squares, _rms(self.equations, without)))
         return tuple(found)
 
@@ -170,7 +170,7 @@ def search(robot: Robot, equations: Reduced) -> Explanation:
         searched = _Search(robot, {
             j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()})
         best, rivals = searched.best()
-    before, discarded = coefficients(robot, []), []
+    before, discarded = coefficients(robot, {}), []
     squares = np.array([  # before, after, and what is no noise of a sensor
         np.square([each.misfit(before[j]), each.misfit(best.coefficients[j]), each.slow])
         / each.measured_rms ** 2 for j, each in equations.items() if each.measured_rms])
@@ -202,78 +202,72 @@ def _rms(equations: Reduced, fit: Fit) -> dict[int, float]:
     return {j: each.rms(fit.coefficients[j]) for j, each in equations.items()}
 
 
+@dataclass(frozen=True, eq=False)
 class Fit:
     """
-    The best parameters of some causes.
+    Some causes with their parameters, which :meth:`best` improves.
 
-    :ivar causes: which ones.
-    :ivar parts: each with the place of its parameters.
-    :ivar parameters: those of all causes.
-    :ivar squares: what they leave of the weighted squared differences.
+    :ivar robot: the model.
+    :ivar equations: of the mechanics, by coordinate.
+    :ivar values: the parameters by cause.
     """
 
-    def __init__(self, robot: Robot, equations: Mapping[int, np.ndarray],
-                 causes: Sequence[Cause], start: np.ndarray | None = None) -> None:
-        self._robot, self._equations = robot, equations
-        self.causes = tuple(causes)
-        ends = np.cumsum([cause.size for cause in causes]).tolist()
-        self.parts = [(cause, slice(end - cause.size, end)) for cause, end in zip(causes, ends)]
-        if start is not None:
-            self.parameters, self.squares = self._descend(start)
+    robot: Robot
+    equations: Mapping[int, np.ndarray]
+    values: Mapping[Cause, np.ndarray]
 
-    def _descend(self, parameters: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the end of Gauss-Newton iterations, and its squares."""
-        residual = self._residual(parameters)
-        squares = float(residual @ residual)
-        for _ in range(ITERATIONS if len(parameters) else 0):
-            step = _step(self._slopes(parameters), residual)
-            for share in (1.0, 0.5, 0.1):
-                tried = parameters + share * step
-                tried = np.concatenate(
-                    [cause.settled(self._robot, tried[part]) for cause, part in self.parts])
-                residual_there = self._residual(tried)
-                squares_there = float(residual_there @ residual_there)
-                if squares_there < squares:
-                    break
-            else:
-                break
-            gained = squares - squares_there
-            parameters, residual, squares = tried, residual_there, squares_there
-            if gained < CONVERGED * max(squares, 1.0):
-                break
-        return parameters, squares
-
-    def _coefficients(self, parameters: np.ndarray) -> np.ndarray:
-        return coefficients(self._robot, [(cause, parameters[part]) for cause, part in self.parts])
+    @cached_property
+    def parts(self) -> dict[Cause, slice]:
+        """Return the place of the parameters of each cause among all of them."""
+        ends = np.cumsum([0, *map(len, self.values.values())]).tolist()
+        return dict(zip(self.values, map(slice, ends, ends[1:])))
 
     @cached_property
     def coefficients(self) -> np.ndarray:
         """Return the coefficients of all coordinates' equations, shape (nv, columns)."""
-        return self._coefficients(self.parameters)
+        return coefficients(self.robot, self.values)
 
-    @property
+    @cached_property
     def by_parameters(self) -> np.ndarray:
         """Return the coefficients' derivatives by the parameters, shape (nv, columns, size)."""
-        return self._derivatives(self.parameters)
-
-    def _derivatives(self, parameters: np.ndarray) -> np.ndarray:
-        here = self._coefficients(parameters)
-        slopes = np.empty((*here.shape, len(parameters)))
-        for k, one in enumerate(STEP * np.eye(len(parameters))):
-            slopes[..., k] = (self._coefficients(parameters + one) - here) / STEP
+        size = sum(map(len, self.values.values()))
+        slopes = np.empty((*self.coefficients.shape, size))
+        for k, one in enumerate(STEP * np.eye(size)):
+            slopes[..., k] = (self._moved(one).coefficients - self.coefficients) / STEP
         return slopes
 
-    def _residual(self, parameters: np.ndarray) -> np.ndarray:
-        coefficients = self._coefficients(parameters)
-        return np.concatenate([rows @ coefficients[j] for j, rows in self._equations.items()])
+    @cached_property
+    def _residual(self) -> np.ndarray:
+        return np.concatenate([
+            rows @ self.coefficients[j] for j, rows in self.equations.items()])
 
-    def _slopes(self, parameters: np.ndarray) -> np.ndarray:
-        slopes = self._derivatives(parameters)
-        return np.concatenate([rows @ slopes[j] for j, rows in self._equations.items()])
+    @cached_property
+    def _slopes(self) -> np.ndarray:
+        return np.concatenate([
+            rows @ self.by_parameters[j] for j, rows in self.equations.items()])
+
+    @cached_property
+    def squares(self) -> float:
+        """Return what is left of the weighted squared differences."""
+        return float(self._residual @ self._residual)
 
     @cached_property
     def _identified(self) -> tuple[np.ndarray, np.ndarray]:
-        return _identified(self._slopes(self.parameters))
+        """
+        Return what the equations tell about the parameters.
+
+        :return: half of the covariance, shape (size, rank): it times its transpose is the
+            covariance; and which parameters are identifiable, shape (size,).
+        """
+        if not self._slopes.shape[1]:
+            return np.zeros((0, 0)), np.zeros(0, dtype=bool)
+        scale = scale_of(self._slopes)
+        scaled = self._slopes / scale
+        squares, directions = eigh(scaled.T @ scaled)
+        is_held = squares > DEPENDENT ** 2 * squares[-1]
+        loose = np.square(directions[:, ~is_held]).sum(axis=1)
+        half = directions[:, is_held] / np.sqrt(squares[is_held]) / scale[:, np.newaxis]
+        return half, loose < DEPENDENT
 
     @property
     def covariance(self) -> np.ndarray:
@@ -289,54 +283,34 @@ class Fit:
     @property
     def freedom(self) -> int:
         """Return how many combinations of the parameters count, and causes without any."""
-        return self._identified[0].shape[1] + sum(not cause.size for cause in self.causes)
+        return self._identified[0].shape[1] + sum(not cause.size for cause in self.values)
+
+    def _moved(self, step: np.ndarray) -> Fit:
+        return replace(self, values={
+            cause: cause.settled(self.robot, self.values[cause] + step[part])
+            for cause, part in self.parts.items()})
+
+    def best(self, iterations: int = ITERATIONS) -> Fit:
+        """Return the end of Gauss-Newton iterations, each with the shortest of best steps."""
+        fit = self
+        for _ in range(iterations if self.by_parameters.size else 0):
+            half, _ = fit._identified
+            step = -half @ (half.T @ (fit._slopes.T @ fit._residual))
+            before, tried = fit, (fit._moved(share * step) for share in (1.0, 0.5, 0.1))
+            fit = next((each for each in tried if each.squares < before.squares), before)
+            if before.squares - fit.squares < CONVERGED * max(fit.squares, 1.0):
+                break
+        return fit
 
     def without(self, cause: Cause) -> Fit:
-        """Return the fit of all causes but one."""
-        parts = dict(self.parts)
-        kept = [other for other in self.causes if other != cause]
-        start = np.concatenate([np.zeros(0), *(self.parameters[parts[other]] for other in kept)])
-        return Fit(self._robot, self._equations, kept, start)
-
-    def after_a_step(self, cause: Cause) -> tuple[float, np.ndarray]:
-        """Return the squares after the best first step with another cause, and its start."""
-        longer = Fit(self._robot, self._equations, [*self.causes, cause])
-        steps = []
-        for start in cause.starts(self._robot):
-            parameters = np.concatenate([self.parameters, start])
-            slopes, residual = longer._slopes(parameters), longer._residual(parameters)
-            left = residual + slopes @ _step(slopes, residual)
-            steps.append((float(left @ left), parameters))
-        return min(steps, key=lambda each: each[0])
+        """Return the best fit of all causes but one."""
+        return replace(self, values={
+            other: each for other, each in self.values.items() if other != cause}).best()
 
     def with_one_more(self, cause: Cause) -> Fit:
-        """Return the fit of these causes and another one."""
-        start = self.after_a_step(cause)[1]
-        return Fit(self._robot, self._equations, [*self.causes, cause], start)
-
-
-def _step(slopes: np.ndarray, residual: np.ndarray) -> np.ndarray:
-    """Return the shortest of the best steps of Gauss and Newton."""
-    half, _ = _identified(slopes)
-    return -half @ (half.T @ (slopes.T @ residual))
-
-
-def _identified(slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return what equations tell about their parameters.
-
-    :return: half of the covariance, shape (size, rank): it times its transpose is the covariance;
-        and which parameters are identifiable, shape (size,).
-    """
-    if not slopes.shape[1]:
-        return np.zeros((0, 0)), np.zeros(0, dtype=bool)
-    scale = scale_of(slopes)
-    scaled = slopes / scale
-    squares, directions = eigh(scaled.T @ scaled)
-    is_held = squares > DEPENDENT ** 2 * squares[-1]
-    loose = np.square(directions[:, ~is_held]).sum(axis=1)
-    half = directions[:, is_held] / np.sqrt(squares[is_held]) / scale[:, np.newaxis]
-    return half, loose < DEPENDENT
+        """Return the best fit after one step with another cause."""
+        return min((replace(self, values={**self.values, cause: start}).best(1)
+                    for start in cause.starts(self.robot)), key=lambda fit: fit.squares)
 
 
 class _Search:
@@ -344,7 +318,7 @@ class _Search:
 
     def __init__(self, robot: Robot, equations: Reduced) -> None:
         self.equations, self._robot = equations, robot
-        self._rows = {j: each.mechanics for j, each in equations.items()}
+        self._nothing = Fit(robot, {j: each.mechanics for j, each in equations.items()}, {})
         self._candidates = conceivable(robot)
         self._penalty = float(np.log(max(2.0, sum(
             each.samples / each.correlation for each in equations.values()))))
@@ -354,70 +328,56 @@ class _Search:
 
     def best(self) -> tuple[Fit, list[Fit]]:
         """Return the causes that explain most with few parameters, and what does as well."""
-        factors = [Cause(What.FACTOR, j) for j in self.equations]
-        starts: list[tuple[list[Cause], float]] = [
-            ([], 0.0), (self._turned(), -2.0), (factors, 0.0)]
-        tried = {frozenset(causes): self._fit(causes, start) for causes, start in starts}
-        beam = sorted(tried.values(), key=self._criterion)
-        best = beam[0]
+        factors = {Cause(What.FACTOR, j): np.zeros(1) for j in self.equations}
+        one = {cause: np.zeros(1) for cause in self._candidates if cause == Cause(What.FACTOR)}
+        tried = [self._grown(replace(self._nothing, values=start).best())
+                 for start in ({}, self._turned(), factors, one)]
+        best = min(tried, key=self._criterion)
         for _ in range(MAX_CAUSES):
-            grown = []
-            for fit in beam:
-                for cause in self._promising(fit):
-                    causes = frozenset((*fit.causes, cause))
-                    if causes not in tried:
-                        tried[causes] = longer = fit.with_one_more(cause)
-                        if self._is_possible(longer) and self._is_significant(longer, fit):
-                            grown.append(longer)
-            grown.sort(key=self._criterion)
-            if not grown or self._criterion(grown[0]) >= self._criterion(best):
+            for cause in best.values:
+                rest = best.without(cause)
+                tried += [rest, *self._longer(rest)]
+            better = min(tried, key=self._criterion)
+            if self._criterion(better) >= self._criterion(best):
                 break
-            best = grown[0]
-            beam = list({
-                (fit.causes[-1].what, sum(each.is_factor for each in fit.causes)): fit
-                for fit in reversed(grown)}.values())
-        best = self._pruned(best)
-        tried.update({frozenset(each.causes): each for each in self._on_other_links(best)})
-        return best, sorted((
-            other for causes, other in tried.items() if not causes >= {*best.causes}
-            and len(causes) <= len(best.causes) and self._is_possible(other)
-            and self._criterion(other) < self._criterion(best) + TELLS_APART),
+            best = self._pruned(better)
+        rivals = {frozenset(fit.values): fit for fit in sorted(tried, key=self._criterion)
+                  if self._criterion(fit) < self._criterion(best) + TELLS_APART
+                  and len(fit.values) <= len(best.values) and self._is_possible(fit)}
+        rivals.pop(frozenset(best.values), None)
+        return best, [*rivals.values()]
+
+    def _grown(self, fit: Fit) -> Fit:
+        """Return a fit with all causes that improve it."""
+        for _ in range(MAX_CAUSES):
+            fit = self._pruned(fit)
+            longer = min(self._longer(fit), key=self._criterion, default=fit)
+            if self._criterion(longer) >= self._criterion(fit):
+                break
+            fit = longer
+        return fit
+
+    def _longer(self, fit: Fit) -> Iterator[Fit]:
+        """Yield the fits with one more cause, which is possible and significant."""
+        begun = sorted((
+            fit.with_one_more(cause) for cause in self._candidates
+            if cause not in fit.values and are_compatible((*fit.values, cause))),
             key=self._criterion)
-
-    def _fit(self, causes: Sequence[Cause], start: float) -> Fit:
-        return Fit(self._robot, self._rows, causes, np.full(len(causes), start))
-
-    def _on_other_links(self, fit: Fit) -> Iterator[Fit]:
-        """Yield fits in which one load or mass belongs to another link."""
-        for cause in fit.causes:
-            if cause.body is not None:
-                rest = fit.without(cause)
-                yield from (rest.with_one_more(other) for other in self._candidates
-                            if other.what is cause.what and other != cause
-                            and are_compatible((*rest.causes, other)))
-
-    def _promising(self, fit: Fit) -> list[Cause]:
-        """Return those of each kind of cause that a first step tells to explain most."""
-        of_kind: dict[What, list[tuple[float, int, Cause]]] = {}
-        for k, cause in enumerate(self._candidates):
-            if cause not in fit.causes and are_compatible((*fit.causes, cause)):
-                squares, _ = fit.after_a_step(cause)
-                if squares < fit.squares:
-                    of_kind.setdefault(cause.what, []).append((squares, k, cause))
-        return [cause for each in of_kind.values() for _, _, cause in sorted(each)[:PROMISING]]
+        for longer in (each.best() for each in begun[:PROMISING]):
+            if self._is_possible(longer) and self._is_significant(longer, fit):
+                yield longer
 
     def only_signs(self) -> Fit:
         """Return nothing but the efforts that have the opposite sign."""
-        return self._pruned(self._fit(self._turned(), -2.0))
+        return self._pruned(replace(self._nothing, values=self._turned()).best())
 
-    def _turned(self) -> list[Cause]:
+    def _turned(self) -> dict[Cause, np.ndarray]:
         """Return factors for the coordinates whose efforts seem to have the opposite sign."""
-        turned: list[Cause] = []
-        for j, rows in self._rows.items():
+        turned = {}
+        for j, rows in self._nothing.equations.items():
             model, measured = rows[:, MODEL], rows[:, -1]
-            sizes = float(np.linalg.norm(model) * np.linalg.norm(measured))
-            if sizes > 0.0 and float(model @ measured) < TURNED * sizes:
-                turned.append(Cause(What.FACTOR, j))
+            if model @ measured < TURNED * np.linalg.norm(model) * np.linalg.norm(measured):
+                turned[Cause(What.FACTOR, j)] = np.full(1, -2.0)
         return turned
 
     def _criterion(self, fit: Fit) -> float:
@@ -425,13 +385,14 @@ class _Search:
 
     def _is_possible(self, fit: Fit) -> bool:
         """Return whether no mass is negative, and no load beyond what the robot could carry."""
-        most = np.full(len(fit.parameters), np.inf)
-        for cause, part in fit.parts:
+        most = np.full(len(fit.errors), np.inf)
+        for cause, part in fit.parts.items():
             if cause.what is What.LOAD:
                 most[part][:4] = self._most
-            elif cause.what is What.MASS and fit.parameters[part.start] < 0.0:
+            elif cause.what is What.MASS and fit.values[cause] < 0.0:
                 most[part] = 1.0  # nothing has less than no mass
-        return bool((np.abs(fit.parameters) - SURE * fit.errors < most).all())
+        parameters = np.concatenate([np.zeros(0), *fit.values.values()])
+        return bool((np.abs(parameters) - SURE * fit.errors < most).all())
 
     def _is_significant(self, longer: Fit, fit: Fit) -> bool:
         freedom = longer.freedom - fit.freedom
@@ -442,7 +403,7 @@ class _Search:
 
     def _pruned(self, fit: Fit) -> Fit:
         """Return a fit without those causes that the others make superfluous."""
-        for cause in fit.causes:
+        for cause in fit.values:
             without = fit.without(cause)
             if self._criterion(without) < self._criterion(fit) or not self._is_significant(
                     fit, without):

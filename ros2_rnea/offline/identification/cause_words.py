@@ -15,9 +15,8 @@
 
 from __future__ import annotations
 
-import cmath
 from collections.abc import Sequence
-from math import degrees, inf, isfinite, nan, sqrt
+from math import acos, degrees, inf, isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from ros2_rnea.offline.identification.cause_search import Explanation, Found, ma
 from ros2_rnea.offline.identification.causes import Cause, What
 from ros2_rnea.offline.identification.comparison import coordinates_of
 from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Improvement, Kind
-from ros2_rnea.offline.identification.reduced_equations import MODEL
 from ros2_rnea.robots.robot import Robot
 
 WORDS = {
@@ -92,6 +90,9 @@ with shorter ones, errors of friction or of a factor make up too much of it.
 STANDARD_ERRORS = 4.0
 """A figure that is this far from zero, in standard errors, is told as positive or negative."""
 
+Figures = tuple[Kind, list[Estimate], dict[str, Any]]
+"""The kind of a conclusion, its quantities, and its other words."""
+
 
 def conclude(
         kind: Kind, subject: str, quantities: Sequence[Estimate], significance: float,
@@ -141,11 +142,13 @@ class CauseWords:
                          self._coordinates[j].effort_unit)
              for j in improvements[:MOST_NAMED]], **words)
 
-    def _figures(self, found: Found) -> tuple[Kind, list[Estimate], dict[str, Any]]:
+    def _figures(self, found: Found) -> Figures:
         """Return the kind of a conclusion, its quantities, and other words."""
-        what, where = found.cause
+        what = found.cause.what
         if what is What.TILT:
             return self._tilt(found)
+        if what is What.LOAD:
+            return self._load(found)
         if what is What.NO_MODEL:
             return Kind.LACKS, [], {
                 'lack': 'contain nothing of the model: they are external efforts, or those of a '
@@ -156,78 +159,66 @@ class CauseWords:
             return Kind.LACKS, [share], {'lack': f'lack gravity: {share} of it'}
         if what is What.ZERO:
             return Kind.ZERO, [Estimate('zero', degrees(value), degrees(error), '°')], {}
-        if found.cause.body is not None:
-            given = float(self._robot.inertial_parameters[10 * found.cause.body])
-            if what is What.LOAD:
-                return self._load(found, found.cause.body, given)
-            return Kind.LINK_MASS, [
-                Estimate('mass', given * (1.0 + value), given * error, 'kg')], {'given': given}
-        rest = 1.0  # what other causes make of the effort
-        if where is not None:
-            rest = self._explanation.fit.coefficients[where, MODEL] / (1.0 + value)
-        factor = Estimate('factor', float(rest * (1.0 + value)), float(abs(rest) * error))
-        return Kind.SIGN if factor.value < 0.0 else Kind.GAIN, [factor], {}
+        if what is What.MASS:
+            return self._mass(found, value, error)
+        return Kind.SIGN if value < -1.0 else Kind.GAIN, [
+            Estimate('factor', 1.0 + value, error)], {}
 
-    def _tilt(self, found: Found) -> tuple[Kind, list[Estimate], dict[str, Any]]:
+    def _tilt(self, found: Found) -> Figures:
         before = np.array(self._robot.free_fall)
-        size, after = float(np.linalg.norm(before)), before + found.parameters
-        cosine = float(before @ after) / size ** 2
-        tilt = cmath.phase(complex(cosine, sqrt(max(0.0, 1.0 - cosine ** 2))))
-        across = np.eye(3) - after[:, np.newaxis] * after / size ** 2  # the magnitude is known
-        covariance = across @ found.covariance @ across
-        away = after * cosine - before
-        length = float(np.linalg.norm(away))
-        variance = np.trace(covariance) if length < 1e-6 * size else (
-            away @ covariance @ away / length ** 2)
-        angle = Estimate('angle', degrees(tilt), degrees(sqrt(max(variance, 0.0)) / size), '°')
-        axes = [Estimate(f'gravity {axis}', float(value), sqrt(max(error, 0.0)), 'm/s²')
-                for axis, value, error in zip('xyz', after, np.diag(covariance))]
-        return Kind.GRAVITY, [angle, *axes], {
+        after, size = before + found.parameters, float(np.linalg.norm(before))
+        cosine = float(np.clip(before @ after / size ** 2, -1.0, 1.0))
+        worst = sqrt(float(np.linalg.norm(found.covariance, 2)))  # whichever way it may turn more
+        quantities = [Estimate('angle', degrees(acos(cosine)), degrees(worst / size), '°')]
+        quantities += [Estimate(f'gravity {axis}', float(value), sqrt(max(error, 0.0)), 'm/s²')
+                       for axis, value, error in zip('xyz', after, np.diag(found.covariance))]
+        return Kind.GRAVITY, quantities, {
             'gravity': ', '.join(f'{each:.2f}' for each in after), 'root': self._robot.tree.root}
 
-    def _load(self, found: Found, body: int, given: float) -> tuple[
-            Kind, list[Estimate], dict[str, Any]]:
-        heaviest, size = mass(self._robot), reach(self._robot)
-        more = _bounded('mass', found.parameters[0], found.errors[0], 'kg', heaviest)
+    def _mass(self, found: Found, more: float, error: float) -> Figures:
+        """Return what is said of a mass that differs by a share."""
+        given = float(self._robot.inertial_parameters[10 * found.cause.where])
+        return Kind.LINK_MASS, [
+            Estimate('mass', given * (1.0 + more), given * error, 'kg')], {'given': given}
+
+    def _load(self, found: Found) -> Figures:
+        body, heaviest, size = found.cause.where, mass(self._robot), reach(self._robot)
+        more, error = float(found.parameters[0]), float(found.errors[0])
         longest = int(np.argmax(self._levers[:, body]))
         is_judged = max(self._levers[[*self._explanation.equations], body]) >= (
             LONG * self._levers[longest, body])
-        if is_judged and more.value <= -STANDARD_ERRORS * more.standard_error:
-            return Kind.LINK_MASS, [Estimate(
-                'mass', given + more.value, more.standard_error, 'kg')], {'given': given}
-        if is_judged and more.value >= STANDARD_ERRORS * more.standard_error:
-            centre = []
-            for k, axis in enumerate('xyz', start=1):  # its error, to the first order
-                slopes = np.zeros(len(found.parameters))
-                slopes[[0, k]] = np.array([-found.parameters[k] / more.value, 1.0]) / more.value
-                error = sqrt(max(slopes @ found.covariance @ slopes, 0.0))
-                centre.append(_bounded(
-                    f'centre {axis}', found.parameters[k] / more.value,
-                    error if isfinite(found.errors[k]) else inf, 'm', size))
-            return Kind.LOAD, [more, *centre], {'vector': _along_axes(
-                'centre of mass', 'in its frame is', centre)}
-        moments = [
-            _bounded(f'moment {axis}', found.parameters[k], found.errors[k], 'kg m',
-                     heaviest * size) for k, axis in enumerate('xyz', start=1)]
-        return Kind.MASS_DISTRIBUTION, moments, {
-            'vector': _along_axes('first moment of mass', 'differs by', moments),
+        is_told = is_judged and abs(more) >= STANDARD_ERRORS * error and error <= heaviest
+        if is_told and more < 0.0:
+            given = float(self._robot.inertial_parameters[10 * body])
+            return Kind.LINK_MASS, [Estimate('mass', given + more, error, 'kg')], {'given': given}
+        moments, errors = found.parameters[1:4], found.errors[1:4]
+        if is_told:
+            slopes = np.column_stack([-moments / more, np.eye(3)]) / more  # of a centre
+            held = np.diag(slopes @ found.covariance[:4, :4] @ slopes.T)
+            errors = np.where(np.isfinite(errors), np.sqrt(np.maximum(held, 0.0)), inf)
+            centre = _along_axes('centre', moments / more, errors, 'm', size)
+            return Kind.LOAD, [Estimate('mass', more, error, 'kg'), *centre], {
+                'vector': _sentences('centre of mass', 'in its frame is', centre)}
+        figures = _along_axes('moment', moments, errors, 'kg m', heaviest * size)
+        return Kind.MASS_DISTRIBUTION, figures, {
+            'vector': _sentences('first moment of mass', 'differs by', figures),
             'unjudged': '' if is_judged else (
                 f' Its mass is not stated, since joint {self._coordinates[longest].label!r}, on '
                 'which it acts most, is not judged.')}
 
 
-def _bounded(name: str, value: float, error: float, unit: str, bound: float) -> Estimate:
-    """Return a figure; no number where its error is larger than what the figure itself can be."""
-    if error > bound:
-        return Estimate(name, nan, inf, unit)
-    return Estimate(name, float(value), float(error), unit)
+def _along_axes(name: str, values: np.ndarray, errors: np.ndarray, unit: str,
+                bound: float) -> list[Estimate]:
+    """Return three figures; no number where an error is larger than what it can be itself."""
+    return [Estimate(f'{name} {axis}', *((value, error) if error <= bound else (nan, inf)), unit)
+            for axis, value, error in zip('xyz', values.tolist(), errors.tolist())]
 
 
-def _along_axes(what: str, differs: str, figures: Sequence[Estimate]) -> str:
-    """Return sentences about three figures along the axes of a link, of which some are unknown."""
-    held = [f'{axis} {each}' for axis, each in zip('xyz', figures)
-            if isfinite(each.standard_error)]
-    missing = [axis for axis, each in zip('xyz', figures) if not isfinite(each.standard_error)]
-    return (f' Its {what} {differs} {", ".join(held)}.' if held else '') + (
-        f' Its {what} along {" and ".join(missing)} is not identifiable from these recordings.'
-        if missing else '')
+def _sentences(what: str, differs: str, figures: Sequence[Estimate]) -> str:
+    """Return sentences about figures along the axes of a link, of which some are unknown."""
+    held = ', '.join(
+        f'{axis} {each}' for axis, each in zip('xyz', figures) if isfinite(each.standard_error))
+    missing = ' and '.join(
+        axis for axis, each in zip('xyz', figures) if not isfinite(each.standard_error))
+    return (f' Its {what} {differs} {held}.' if held else '') + (
+        f' Its {what} along {missing} is not identifiable from these recordings.' * bool(missing))

@@ -20,7 +20,7 @@ Several causes act together exactly: a load under another gravity weighs what it
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -96,7 +96,7 @@ class Cause(NamedTuple):
         return parameters
 
 
-def coefficients(robot: Robot, causes: Collection[tuple[Cause, np.ndarray]]) -> np.ndarray:
+def coefficients(robot: Robot, causes: Mapping[Cause, np.ndarray]) -> np.ndarray:
     """
     Return the coefficients of the reduced equations, shape (nv, columns), own columns apart.
 
@@ -104,7 +104,7 @@ def coefficients(robot: Robot, causes: Collection[tuple[Cause, np.ndarray]]) -> 
     """
     inertial, gravity = np.zeros((len(robot.body_names), 10)), np.zeros(3)
     zeros, factor, model = np.zeros((4, robot.nv)), np.ones(robot.nv), 1.0
-    for cause, parameters in causes:
+    for cause, parameters in causes.items():
         what, where = cause
         if what is What.NO_MODEL:
             model = 0.0
@@ -144,8 +144,9 @@ def are_compatible(causes: Collection[Cause]) -> bool:
     """Return whether causes can exist together, and tell different things."""
     kinds = {cause.what for cause in causes}
     bodies = [cause.body for cause in causes if cause.body is not None]
+    factors = [cause.where for cause in causes if cause.is_factor]
     return (len(bodies) == len({*bodies}) and not {What.TILT, What.NO_GRAVITY} <= kinds
-            and (What.NO_MODEL not in kinds or kinds <= {What.NO_MODEL, What.LOAD}))
+            and (None not in factors or len(factors) == 1) and (What.NO_MODEL not in kinds or kinds <= {What.NO_MODEL, What.LOAD}))
 
 
 def conceivable(robot: Robot) -> list[Cause]:

@@ -143,8 +143,8 @@ class _Judgement:
                     if 1.0 / FAR <= 1.0 + found.parameters[0] <= FAR}
         self._unclear = [found.cause for found in factors if not self._is_clear(found)]
         self._may_be_masses = Cause(What.FACTOR) in near_one
-        self._certain = {*explanation.fit.causes}.intersection(
-            *(fit.causes for fit in explanation.rivals)).difference(self._unclear)
+        self._certain = {*explanation.fit.values}.intersection(
+            *(fit.values for fit in explanation.rivals)).difference(self._unclear)
         unrelated = {found.cause for found in factors if _is_near_zero(found)}
         if unrelated and len(factors) < len(explanation.found):
             self._certain = set()  # other causes may be there for the sake of such an effort
@@ -193,11 +193,10 @@ class _Judgement:
                     'its effort may not be what the model takes it for.')
         for j, own in self._own.items():
             factor = self._factor(j)
-            told = list(own.conclusions(factor))
-            conclusions += told
-            questions += own.questions(factor)
-            if own.is_driven(factor) and own.is_most_of_the_effort:
-                wrong += [each for each in told if each.kind is Kind.FRICTION]
+            said = own.said(factor)
+            conclusions += said.conclusions
+            questions += said.questions
+            wrong += said.wrong
         conclusions.sort(key=lambda each: -each.significance)
         return Diagnosis(
             tuple(conclusions), (*questions, *unknown), noise, unexplained, tuple(wrong),
@@ -220,7 +219,7 @@ class _Judgement:
         found = [each for each in self._explanation.found if _acts_on(each.cause, j)]
         if not self._certain.issuperset(
                 cause for fit in (self._explanation.fit, *self._explanation.rivals)
-                for cause in fit.causes if _acts_on(cause, j)):
+                for cause in fit.values if _acts_on(cause, j)):
             return None
         factors = np.array([1.0 + each.parameters[0] for each in found])
         errors = np.array([each.errors[0] for each in found])
@@ -249,7 +248,7 @@ class _Judgement:
         if self._explanation.rivals and open_ones:
             others = ', or '.join(
                 ' together with '.join(
-                    self._words.name(each) for each in fit.causes if each not in told)
+                    self._words.name(each) for each in fit.values if each not in told)
                 for fit in self._explanation.rivals[:MOST_NAMED])
             yield (f'{said.removesuffix(".")}; or the cause is {others}: the recordings do not '
                    'tell which.')

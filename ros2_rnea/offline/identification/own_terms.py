@@ -21,9 +21,10 @@ do as well is doubtful: a joint that stands still shows no offset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from math import hypot
+from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.offline.identification.cause_search import Explanation, FALSE_ALARMS
@@ -54,6 +55,19 @@ IMPOSSIBLE = 10.0
 """No friction, offset or rotor has so many times the RMS of the effort that was measured."""
 
 
+class Said(NamedTuple):
+    """
+    What is said of friction, offset and rotor of one coordinate.
+
+    :ivar conclusions: which are certain; ``questions``, what is not known.
+    :ivar wrong: conclusions that speak for a turned sign.
+    """
+
+    conclusions: list[Conclusion]
+    questions: list[str]
+    wrong: list[Conclusion]
+
+
 class OwnTerms:
     """
     Friction, offset and rotor of one coordinate.
@@ -71,31 +85,37 @@ class OwnTerms:
         body = next(each for each in robot.tree.bodies
                     if each.v_index <= j < each.v_index + each.type.nv)
         model = float(explanation.fit.coefficients[j, MODEL])
-        self._given = {
-            VISCOUS: model * float(body.damping), COULOMB: model * float(body.friction)}
+        self._given = {VISCOUS: model * float(body.damping), COULOMB: model * float(body.friction)}
         self._limit = float(student.isf(
             FALSE_ALARMS / (2.0 * len(OWN) * robot.nv), self._equations.freedom))
-        self._kept: dict[int, Estimate] = {}
-        self._doubtful: list[Estimate] = []
-        self._impossible: list[Estimate] = []
-        self._is_like_masses = False
         kept, values, errors = self._significant(*self._estimate(explanation, j))
         alone = self._limit * self._equations.errors_beside_mechanics(kept)
-        is_loaded = any(cause.what is What.LOAD for cause in explanation.fit.causes)
+        is_loaded = any(cause.what is What.LOAD for cause in explanation.fit.values)
+        self._kept: dict[int, Estimate] = {}
+        self._questions, self._is_like_masses = [], False
         for k, value, error, bound in zip(kept, values.tolist(), errors.tolist(), alone.tolist()):
             column = self._equations.own[k]
-            quantity = Estimate(OWN[column], value, error, self._unit(column))
             size = self._equations.rms_of(self._equations.own_columns[:, k] * value)
-            if size < SIZE * self._equations.measured_rms:
+            if size < SIZE * self._equations.measured_rms or not (
+                    self._equations.moves or column == OFFSET):
                 continue
+            may_be_rotor = column == ROTOR and value * model > 0.0 and not is_loaded
+            quantity = Estimate(OWN[column], value, error, self._unit(column))
             if size > IMPOSSIBLE * measured_rms:
-                self._impossible.append(quantity)
-            elif abs(value) > bound:
+                self._questions.append(
+                    f'The effort of joint {coordinate.label!r} would have to differ by {quantity} '
+                    f'({quantity.name}), far more than its measured effort: a position, or its '
+                    'unit, may not be what the model takes it for.')
+            elif abs(value) > bound or may_be_rotor:
                 self._kept[column] = quantity
-            elif column == ROTOR and value * model > 0.0 and not is_loaded:
-                self._kept[column], self._is_like_masses = quantity, True
+                self._is_like_masses |= abs(value) <= bound
             else:
-                self._doubtful.append(quantity)
+                self._questions.append(self._doubt(quantity))
+
+    def _doubt(self, quantity: Estimate) -> str:
+        return (f'The effort of joint {self._coordinate.label!r} differs by {quantity} '
+                f'({quantity.name}), but masses or gravity that are not true can do that, too: '
+                'let this joint and those before it move further.')
 
     def _estimate(self, explanation: Explanation, j: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the values of the own columns, as measured efforts, and their covariance."""
@@ -134,40 +154,52 @@ class OwnTerms:
             return 'kg m²' if effort == 'Nm' else 'kg'
         return f'{effort} s/{position}' if column in (VISCOUS, BY_DIRECTION) else effort
 
-    def _of_true_effort(self, factor: Estimate | None) -> tuple[
-            dict[int, Estimate], dict[int, float]]:
-        """Return what differs and friction of the URDF, by column; see :meth:`conclusions`."""
-        if factor is None:
-            return ({column: replace(each, value=each.value + self._given.get(column, 0.0))
-                     for column, each in self._kept.items() if column != ROTOR},
-                    dict.fromkeys(self._given, 0.0))
-        return ({column: _ratio(each, factor) for column, each in self._kept.items()},
-                {column: each / factor.value for column, each in self._given.items()})
+    @property
+    def rms(self) -> float:
+        """Return the RMS that friction has of the measured effort, less an offset [Nm or N]."""
+        values = [0.0 if column in (OFFSET, ROTOR) else self._given.get(column, 0.0) + (
+            self._kept[column].value if column in self._kept else 0.0)
+            for column in self._equations.own]
+        return self._equations.rms_of(self._equations.own_columns @ np.array(values))
 
-    def conclusions(self, factor: Estimate | None) -> Iterator[Conclusion]:
+    def said(self, factor: Estimate | None) -> Said:
         """
-        Yield what is concluded of the true effort.
+        Return what is said of the true effort.
 
         :param factor: measured by true effort; None where it is open: friction is then all of
             the measured effort, and an inertia is doubtful, since the model's depends on it.
         """
-        kept, given = self._of_true_effort(factor)
-        subject = f'joint {self._coordinate.label!r}'
+        label, kept, given = self._coordinate.label, dict(self._kept), self._given
+        conclusions, questions, wrong = said = Said([], [*self._questions], [])
+        if factor is None:
+            if ROTOR in kept:
+                questions.append(self._doubt(kept.pop(ROTOR)))
+            kept = {column: replace(each, value=each.value + given.get(column, 0.0))
+                    for column, each in kept.items()}
+            given = dict.fromkeys(given, 0.0)
+        else:
+            kept = {column: _ratio(each, factor) for column, each in kept.items()}
+            given = {column: each / factor.value for column, each in given.items()}
+
+        def tell(kind: Kind, columns: Collection[int], **words: str) -> None:
+            parts = [kept.pop(column) for column in columns if column in kept]
+            if parts:
+                conclusions.append(conclude(
+                    kind, f'joint {label!r}', parts,
+                    max(abs(each.value) / each.standard_error for each in parts), **words))
+
         remark = ', counted in the measured effort, of which a factor is open' * (factor is None)
-        if OFFSET in kept:
-            yield _conclude(Kind.OFFSET, subject, {OFFSET: kept.pop(OFFSET)}, remark=remark)
-        if not self._equations.moves:
-            return
-        if ROTOR in kept:
-            rotor = kept.pop(ROTOR)
-            yield _conclude(
-                Kind.ROTOR, subject, {ROTOR: rotor},
-                like='which has too much of it in the model' if rotor.value < 0.0 else
-                'as a rotor behind a gear does' + self._is_like_masses * (
-                    ', or as masses beyond it that are too small in the model: the recordings do '
-                    'not tell which'))
-        if not kept:
-            return
+        tell(Kind.OFFSET, [OFFSET], remark=remark)
+        tell(Kind.ROTOR, [ROTOR], like=(
+            'which has too much of it in the model' if ROTOR in kept and kept[ROTOR].value < 0.0
+            else 'as a rotor behind a gear does' + self._is_like_masses * (
+                ', or as masses beyond it that are too small in the model: the recordings do not '
+                'tell which')))
+        changes = {column: kept[column] for column in given if column in kept}
+        is_driven = factor is not None and all(
+            each.value <= 0.0 for each in changes.values()) and any(
+            given[column] + each.value < -self._limit * each.standard_error
+            for column, each in changes.items())
         figures = [
             f'{name} {kept[column]}' + (
                 f' beside the {given[column]:.3g} of the URDF' if given[column] else '')
@@ -178,62 +210,23 @@ class OwnTerms:
             figures.append(
                 f'viscous by direction: {middle + half.value:.3g} in positive, '
                 f'{middle - half.value:.3g} {half.unit} in negative direction')
-        is_driven = self.is_driven(factor)
-        yield _conclude(
-            Kind.FRICTION, subject, kept, figures='; '.join(figures), remark=remark,
-            what='friction that drives it instead of resisting it' if is_driven else
-            'other friction than the URDF says' if any(self._given.values()) else
-            'friction that the URDF lacks',
-            advice='The sign of its velocity or of its effort may be turned.' if is_driven else
-            'Set its friction in <dynamics>, or by the parameters of the node.')
-
-    def is_driven(self, factor: Estimate | None) -> bool:
-        """Return whether friction drives the joint instead of resisting it."""
-        kept, given = self._of_true_effort(factor)
-        changes = {column: kept[column] for column in given if column in kept}
-        return (factor is not None and self._equations.moves
-                and all(each.value <= 0.0 for each in changes.values())
-                and any(given[column] + each.value < -self._limit * each.standard_error
-                        for column, each in changes.items()))
-
-    @property
-    def rms(self) -> float:
-        """Return the RMS that friction has of the measured effort, less an offset [Nm or N]."""
-        values = [0.0 if column in (OFFSET, ROTOR) else self._given.get(column, 0.0) + (
-            self._kept[column].value if column in self._kept else 0.0)
-            for column in self._equations.own]
-        return self._equations.rms_of(self._equations.own_columns @ np.array(values))
-
-    @property
-    def is_most_of_the_effort(self) -> bool:
-        """Return whether most of the effort is friction, so that it tells a sign."""
-        return self.rms > MOSTLY * self._equations.measured_rms
-
-    def questions(self, factor: Estimate | None) -> Iterator[str]:
-        """Yield what is not known; the factor is that of :meth:`conclusions`."""
-        label, moves = self._coordinate.label, self._equations.moves
-        for quantity in self._impossible:
-            yield (f'The effort of joint {label!r} would have to differ by {quantity} '
-                   f'({quantity.name}), far more than its measured effort: a position, or its '
-                   'unit, may not be what the model takes it for.')
-        if not moves:
-            yield (f'Joint {label!r} moves too little to show its friction: let it move at '
-                   'several speeds in both directions.')
+        what = ('friction that drives it instead of resisting it' if is_driven else
+                'other friction than the URDF says' if any(self._given.values()) else
+                'friction that the URDF lacks')
+        tell(Kind.FRICTION, [*kept], what=what, figures='; '.join(figures), remark=remark, advice=(
+            'The sign of its velocity or of its effort may be turned.' if is_driven else
+            'Set its friction in <dynamics>, or by the parameters of the node.'))
+        if is_driven and self.rms > MOSTLY * self._equations.measured_rms:
+            wrong.append(conclusions[-1])
+        if not self._equations.moves:
+            questions.append(
+                f'Joint {label!r} moves too little to show its friction: let it move at several '
+                'speeds in both directions.')
         elif COULOMB not in self._equations.own:
-            yield (f'Joint {label!r} moves in one direction only, so that its Coulomb friction '
-                   'and an offset cannot be told apart.')
-        doubtful = [*self._doubtful, *(
-            each for column, each in self._kept.items() if column == ROTOR and factor is None)]
-        for quantity in doubtful:
-            if quantity.name == OWN[OFFSET] or moves:
-                yield (f'The effort of joint {label!r} differs by {quantity} ({quantity.name}), '
-                       'but masses or gravity that are not true can do that, too: let this joint '
-                       'and those before it move further.')
-
-
-def _conclude(kind: Kind, subject: str, parts: Mapping[int, Estimate], **words: str) -> Conclusion:
-    return conclude(kind, subject, list(parts.values()), max(
-        abs(each.value) / each.standard_error for each in parts.values()), (), **words)
+            questions.append(
+                f'Joint {label!r} moves in one direction only, so that its Coulomb friction and '
+                'an offset cannot be told apart.')
+        return said
 
 
 def _ratio(figure: Estimate, factor: Estimate) -> Estimate:
