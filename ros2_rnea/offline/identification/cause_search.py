@@ -330,13 +330,15 @@ class _Search:
         """Return the causes that explain most with few parameters, and what does as well."""
         factors = {Cause(What.FACTOR, j): np.zeros(1) for j in self.equations}
         one = {cause: np.zeros(1) for cause in self._candidates if cause == Cause(What.FACTOR)}
-        tried = [self._grown(replace(self._nothing, values=start).best())
-                 for start in ({}, self._turned(), factors, one)]
+        small = [cause for cause in self._candidates if cause.what is not What.LOAD]
+        tried = [self._grown(fit, self._candidates) for fit in (self._nothing, *(
+            self._grown(replace(self._nothing, values=start).best(), small)
+            for start in ({}, self._turned(), factors, one)))]
         best = min(tried, key=self._criterion)
         for _ in range(MAX_CAUSES):
             for cause in best.values:
                 rest = best.without(cause)
-                tried += [rest, *self._longer(rest)]
+                tried += [rest, *self._longer(rest, self._candidates)]
             better = min(tried, key=self._criterion)
             if self._criterion(better) >= self._criterion(best):
                 break
@@ -347,20 +349,20 @@ class _Search:
         rivals.pop(frozenset(best.values), None)
         return best, [*rivals.values()]
 
-    def _grown(self, fit: Fit) -> Fit:
+    def _grown(self, fit: Fit, candidates: Sequence[Cause]) -> Fit:
         """Return a fit with all causes that improve it."""
         for _ in range(MAX_CAUSES):
             fit = self._pruned(fit)
-            longer = min(self._longer(fit), key=self._criterion, default=fit)
+            longer = min(self._longer(fit, candidates), key=self._criterion, default=fit)
             if self._criterion(longer) >= self._criterion(fit):
                 break
             fit = longer
         return fit
 
-    def _longer(self, fit: Fit) -> Iterator[Fit]:
+    def _longer(self, fit: Fit, candidates: Sequence[Cause]) -> Iterator[Fit]:
         """Yield the fits with one more cause, which is possible and significant."""
         begun = sorted((
-            fit.with_one_more(cause) for cause in self._candidates
+            fit.with_one_more(cause) for cause in candidates
             if cause not in fit.values and are_compatible((*fit.values, cause))),
             key=self._criterion)
         for longer in (each.best() for each in begun[:PROMISING]):
