@@ -23,15 +23,19 @@ own median, which a push does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
 from ros2_rnea.offline.identification.comparison import Comparison
 from ros2_rnea.offline.identification.conclusions import Burst
-from ros2_rnea.offline.identification.recording import PreparedRecording
-from ros2_rnea.offline.identification.reduced_equations import Columns, ReducedEquations, without
-from scipy.ndimage import minimum_filter1d, uniform_filter1d
+from ros2_rnea.offline.identification.reduced_equations import (
+    averages,
+    Columns,
+    ReducedEquations,
+    without,
+)
+from scipy.ndimage import minimum_filter1d
 
 WINDOW = 0.1
 """Window over which the residual is averaged [s]; a push lasts longer."""
@@ -67,47 +71,33 @@ def bursts(comparison: Comparison, columns: Columns,
 
     :param equations: by the index of the coordinate.
     """
-    of_joints = {comparison.coordinates[j].label: _marked(columns, each, j)
-                 for j, each in equations.items()}
+    joints = np.array([comparison.coordinates[j].label for j in equations])
+    marked = np.array([_marked(columns, each, j) for j, each in equations.items()])
     pieces, found = iter(columns.pieces), []
     for recording in (run.recording for run in comparison.runs):
-        own = [burst for piece in islice(pieces, len(recording.pieces))
-               for burst in _of_piece(recording, piece, columns.times, of_joints)]
+        start = recording.times[recording.pieces[0].start] - recording.begin
+        own = []
+        for piece in islice(pieces, len(recording.pieces)):
+            at = np.flatnonzero(marked[:, piece].any(axis=0)) + piece.start
+            breaks = np.flatnonzero(np.diff(columns.times[at]) > TOGETHER) + 1
+            own += [Burst(
+                recording.name, float(columns.times[each[0]] - start),
+                float(columns.times[each[-1]] - start),
+                tuple(joints[marked[:, each].any(axis=1)].tolist()),
+                float(recording.times[-1] - start)) for each in np.split(at, breaks) if len(each)]
         if sum(max(burst.end - burst.begin, TOGETHER) for burst in own) <= max(
                 MOST * recording.duration, TOGETHER):
             found += own
     return tuple(found)
 
 
-def _of_piece(
-        recording: PreparedRecording, piece: slice, times: np.ndarray,
-        of_joints: Mapping[str, np.ndarray]) -> Iterator[Burst]:
-    """Yield the bursts in a piece of a recording."""
-    start = recording.times[recording.pieces[0].start] - recording.begin
-    any_joint = np.any([marked[piece] for marked in of_joints.values()], axis=0)
-    at = np.flatnonzero(any_joint) + piece.start
-    if not len(at):
-        return
-    for each in np.split(at, np.flatnonzero(np.diff(times[at]) > TOGETHER) + 1):
-        yield Burst(
-            recording.name, float(times[each[0]] - start), float(times[each[-1]] - start),
-            tuple(joint for joint, marked in of_joints.items() if marked[each].any()),
-            float(recording.times[-1] - start))
-
-
 def _marked(columns: Columns, equations: ReducedEquations, j: int) -> np.ndarray:
     """Return which samples belong to a burst of a coordinate, shape (n,)."""
-    left = _beside_any_friction(columns, equations, j)
-    sizes, widths = np.zeros(len(left)), np.zeros(len(left), dtype=int)  # 0: does not count
-    for piece in columns.pieces:
-        steps = np.diff(columns.times[piece])
-        if not equations.moves or not len(steps) or not np.median(steps) > 0.0:
-            continue
-        width = max(round(WINDOW / float(np.median(steps))), 1)
-        sizes[piece] = np.abs(uniform_filter1d(left[piece], width))
-        widths[piece] = width * minimum_filter1d(
-            columns.moves[piece, j].astype(int), 2 * width + 1)
-    marked = np.zeros(len(left), dtype=bool)
+    averaged, widths = averages(columns, _beside_any_friction(columns, equations, j), WINDOW)
+    for piece in columns.pieces:  # an average over samples at rest does not count
+        widths[piece] *= equations.moves * minimum_filter1d(
+            columns.moves[piece, j].astype(int), 2 * int(widths[piece][0]) + 1)
+    sizes, marked = np.abs(averaged), np.zeros(len(widths), dtype=bool)
     least = RESOLUTION * float(np.sqrt(np.nanmean(np.square(columns.measured[:, j]))))
     for width in np.unique(widths[widths > 0]):  # an average over fewer samples has more noise
         own = widths == width

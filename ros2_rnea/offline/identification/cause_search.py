@@ -25,7 +25,7 @@ G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 19
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
@@ -40,14 +40,12 @@ from ros2_rnea.offline.identification.causes import (
     What,
 )
 from ros2_rnea.offline.identification.reduced_equations import (
-    DEPENDENT,
+    identified,
     MODEL,
     ReducedEquations,
-    scale_of,
     SURE,
 )
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import eigh
 from scipy.stats import f
 
 FALSE_ALARMS = 1e-3
@@ -78,10 +76,10 @@ PROMISING = 6
 STEP = 1e-6
 """Step of derivatives by differences, which are exact for products of parameters."""
 
-LITTLE, MOST = 0.03, 0.16
+SIZE, MOST = 0.05, 0.16
 """
-Causes explain a difference where they leave this share of the measured effort's RMS at most, or
-that share of the squares of what could be explained before.
+What is a smaller share of the RMS of an effort, offset apart, is not told.  Causes explain what is
+larger where they leave that share at most of the squares of what could be explained before.
 """
 
 LEAST = 1.0
@@ -89,12 +87,6 @@ LEAST = 1.0
 
 HEAVIEST = 3.0
 """No load is so many times as heavy as the whole robot."""
-
-TOLERATED = 2.0
-"""
-By how much more than noise the causes that were found may leave.  What is left beyond that, since
-the model lacks something that no cause stands for, counts as noise in another search.
-"""
 
 Reduced = Mapping[int, ReducedEquations]
 """The equations by the index of the coordinate, where there are enough samples for them."""
@@ -164,25 +156,24 @@ def search(robot: Robot, equations: Reduced) -> Explanation:
     """Search the causes that explain the differences: of one coordinate's equations at least."""
     searched = _Search(robot, equations)
     best, rivals = searched.best()
-    lacks = {j: each.lack_of_fit(best.coefficients[j]) for j, each in equations.items()}
-    is_rough = max(lacks.values()) > TOLERATED
-    if is_rough:
+    is_rough = any(each.misfit(best.coefficients[j]) for j, each in equations.items())
+    if is_rough:  # what the model lacks and no cause stands for counts as noise
         searched = _Search(robot, {
-            j: each.with_more_noise(max(lacks[j], 1.0)) for j, each in equations.items()})
+            j: each.with_noise_of(best.coefficients[j]) for j, each in equations.items()})
         best, rivals = searched.best()
     before, discarded = coefficients(robot, {}), []
+    misfit = {j: each.misfit(best.coefficients[j]) for j, each in equations.items()}
     squares = np.array([  # before, after, and what is no noise of a sensor
-        np.square([each.misfit(before[j]), each.misfit(best.coefficients[j]), each.slow])
-        / each.measured_rms ** 2 for j, each in equations.items() if each.measured_rms])
-    differs = squares[:, 0] > LITTLE ** 2
+        np.square([each.misfit(before[j]), misfit[j], each.slow]) / each.measured_rms ** 2
+        for j, each in equations.items() if each.measured_rms])
+    differs = squares[:, 0] > SIZE ** 2
     was, left, slow = squares[differs].sum(axis=0)
-    is_explained = bool(left <= MOST * was and (squares[~differs, 1] <= LITTLE ** 2).all())
+    is_explained = bool(left <= MOST * was and (squares[~differs, 1] <= SIZE ** 2).all())
     if not is_explained or left + slow > MOST * (was + slow):
         best, rivals, discarded = searched.only_signs(), [], [best, *rivals]
+        misfit = {j: each.misfit(best.coefficients[j]) for j, each in equations.items()}
     return Explanation(
-        searched.equations, best, rivals, discarded,
-        {j: each.misfit(best.coefficients[j]) for j, each in equations.items()},
-        is_explained, is_rough)
+        searched.equations, best, rivals, discarded, misfit, is_explained, is_rough)
 
 
 def reach(robot: Robot) -> float:
@@ -253,21 +244,7 @@ class Fit:
 
     @cached_property
     def _identified(self) -> tuple[np.ndarray, np.ndarray]:
-        """
-        Return what the equations tell about the parameters.
-
-        :return: half of the covariance, shape (size, rank): it times its transpose is the
-            covariance; and which parameters are identifiable, shape (size,).
-        """
-        if not self._slopes.shape[1]:
-            return np.zeros((0, 0)), np.zeros(0, dtype=bool)
-        scale = scale_of(self._slopes)
-        scaled = self._slopes / scale
-        squares, directions = eigh(scaled.T @ scaled)
-        is_held = squares > DEPENDENT ** 2 * squares[-1]
-        loose = np.square(directions[:, ~is_held]).sum(axis=1)
-        half = directions[:, is_held] / np.sqrt(squares[is_held]) / scale[:, np.newaxis]
-        return half, loose < DEPENDENT
+        return identified(self._slopes)
 
     @property
     def covariance(self) -> np.ndarray:
@@ -313,6 +290,11 @@ class Fit:
                     for start in cause.starts(self.robot)), key=lambda fit: fit.squares)
 
 
+def _distinct(fits: Iterable[Fit]) -> list[Fit]:
+    """Return the first fit of each set of causes."""
+    return [*{frozenset(fit.values): fit for fit in reversed([*fits])}.values()][::-1]
+
+
 class _Search:
     """The search among all causes that are conceivable for a robot."""
 
@@ -328,12 +310,13 @@ class _Search:
 
     def best(self) -> tuple[Fit, list[Fit]]:
         """Return the causes that explain most with few parameters, and what does as well."""
-        factors = {Cause(What.FACTOR, j): np.zeros(1) for j in self.equations}
-        one = {cause: np.zeros(1) for cause in self._candidates if cause == Cause(What.FACTOR)}
+        of_each = {Cause(What.FACTOR, j): np.zeros(1) for j in self.equations}
+        of_all = {cause: np.zeros(1) for cause in self._candidates if cause == Cause(What.FACTOR)}
         small = [cause for cause in self._candidates if cause.what is not What.LOAD]
-        tried = [self._grown(fit, self._candidates) for fit in (self._nothing, *(
-            self._grown(replace(self._nothing, values=start).best(), small)
-            for start in ({}, self._turned(), factors, one)))]
+        begun = _distinct(self._pruned(replace(self._nothing, values=start).best())
+                          for start in ({}, self._turned(), of_each, of_all))
+        tried = [self._grown(fit, self._candidates) for fit in _distinct((
+            self._nothing, *(self._grown(fit, small) for fit in begun)))]
         best = min(tried, key=self._criterion)
         for _ in range(MAX_CAUSES):
             for cause in best.values:
@@ -343,20 +326,18 @@ class _Search:
             if self._criterion(better) >= self._criterion(best):
                 break
             best = self._pruned(better)
-        rivals = {frozenset(fit.values): fit for fit in sorted(tried, key=self._criterion)
-                  if self._criterion(fit) < self._criterion(best) + TELLS_APART
-                  and len(fit.values) <= len(best.values) and self._is_possible(fit)}
-        rivals.pop(frozenset(best.values), None)
-        return best, [*rivals.values()]
+        return best, [fit for fit in _distinct(sorted(tried, key=self._criterion))
+                      if self._criterion(fit) < self._criterion(best) + TELLS_APART
+                      and len(fit.values) <= len(best.values) and self._is_possible(fit)
+                      and fit.values.keys() != best.values.keys()]
 
     def _grown(self, fit: Fit, candidates: Sequence[Cause]) -> Fit:
         """Return a fit with all causes that improve it."""
         for _ in range(MAX_CAUSES):
-            fit = self._pruned(fit)
             longer = min(self._longer(fit, candidates), key=self._criterion, default=fit)
             if self._criterion(longer) >= self._criterion(fit):
                 break
-            fit = longer
+            fit = self._pruned(longer)
         return fit
 
     def _longer(self, fit: Fit, candidates: Sequence[Cause]) -> Iterator[Fit]:

@@ -25,6 +25,7 @@ from ros2_rnea.offline.identification.cause_search import Explanation, Found, ma
 from ros2_rnea.offline.identification.causes import Cause, What
 from ros2_rnea.offline.identification.comparison import coordinates_of
 from ros2_rnea.offline.identification.conclusions import Conclusion, Estimate, Improvement, Kind
+from ros2_rnea.offline.identification.reduced_equations import SURE
 from ros2_rnea.robots.robot import Robot
 
 WORDS = {
@@ -86,9 +87,6 @@ LONG = 0.5
 A mass is stated where a joint was judged on which it has at least this share of its largest lever:
 with shorter ones, errors of friction or of a factor make up too much of it.
 """
-
-STANDARD_ERRORS = 4.0
-"""A figure that is this far from zero, in standard errors, is told as positive or negative."""
 
 Figures = tuple[Kind, list[Estimate], dict[str, Any]]
 """The kind of a conclusion, its quantities, and its other words."""
@@ -160,7 +158,8 @@ class CauseWords:
         if what is What.ZERO:
             return Kind.ZERO, [Estimate('zero', degrees(value), degrees(error), '°')], {}
         if what is What.MASS:
-            return self._mass(found, value, error)
+            given = self._mass(found.cause)
+            return _link_mass(given, given * value, given * error)
         return Kind.SIGN if value < -1.0 else Kind.GAIN, [
             Estimate('factor', 1.0 + value, error)], {}
 
@@ -168,29 +167,27 @@ class CauseWords:
         before = np.array(self._robot.free_fall)
         after, size = before + found.parameters, float(np.linalg.norm(before))
         cosine = float(np.clip(before @ after / size ** 2, -1.0, 1.0))
-        worst = sqrt(float(np.linalg.norm(found.covariance, 2)))  # whichever way it may turn more
+        across = np.eye(3) - np.outer(after, after) / size ** 2  # the magnitude is known
+        covariance = across @ found.covariance @ across
+        worst = sqrt(float(np.linalg.norm(covariance, 2)))  # whichever way it may turn more
         quantities = [Estimate('angle', degrees(acos(cosine)), degrees(worst / size), '°')]
         quantities += [Estimate(f'gravity {axis}', float(value), sqrt(max(error, 0.0)), 'm/s²')
-                       for axis, value, error in zip('xyz', after, np.diag(found.covariance))]
+                       for axis, value, error in zip('xyz', after, np.diag(covariance))]
         return Kind.GRAVITY, quantities, {
             'gravity': ', '.join(f'{each:.2f}' for each in after), 'root': self._robot.tree.root}
 
-    def _mass(self, found: Found, more: float, error: float) -> Figures:
-        """Return what is said of a mass that differs by a share."""
-        given = float(self._robot.inertial_parameters[10 * found.cause.where])
-        return Kind.LINK_MASS, [
-            Estimate('mass', given * (1.0 + more), given * error, 'kg')], {'given': given}
+    def _mass(self, cause: Cause) -> float:
+        return float(self._robot.inertial_parameters[10 * (cause.body or 0)])
 
     def _load(self, found: Found) -> Figures:
-        body, heaviest, size = found.cause.where, mass(self._robot), reach(self._robot)
+        body, heaviest, size = found.cause.body, mass(self._robot), reach(self._robot)
         more, error = float(found.parameters[0]), float(found.errors[0])
         longest = int(np.argmax(self._levers[:, body]))
         is_judged = max(self._levers[[*self._explanation.equations], body]) >= (
             LONG * self._levers[longest, body])
-        is_told = is_judged and abs(more) >= STANDARD_ERRORS * error and error <= heaviest
+        is_told = is_judged and abs(more) >= SURE * error and error <= heaviest
         if is_told and more < 0.0:
-            given = float(self._robot.inertial_parameters[10 * body])
-            return Kind.LINK_MASS, [Estimate('mass', given + more, error, 'kg')], {'given': given}
+            return _link_mass(self._mass(found.cause), more, error)
         moments, errors = found.parameters[1:4], found.errors[1:4]
         if is_told:
             slopes = np.column_stack([-moments / more, np.eye(3)]) / more  # of a centre
@@ -207,10 +204,15 @@ class CauseWords:
                 'which it acts most, is not judged.')}
 
 
+def _link_mass(given: float, more: float, error: float) -> Figures:
+    return Kind.LINK_MASS, [Estimate('mass', given + more, error, 'kg')], {'given': given}
+
+
 def _along_axes(name: str, values: np.ndarray, errors: np.ndarray, unit: str,
                 bound: float) -> list[Estimate]:
     """Return three figures; no number where an error is larger than what it can be itself."""
-    return [Estimate(f'{name} {axis}', *((value, error) if error <= bound else (nan, inf)), unit)
+    return [Estimate(f'{name} {axis}', value if error <= bound else nan,
+                     error if error <= bound else inf, unit)
             for axis, value, error in zip('xyz', values.tolist(), errors.tolist())]
 
 

@@ -146,7 +146,8 @@ def are_compatible(causes: Collection[Cause]) -> bool:
     bodies = [cause.body for cause in causes if cause.body is not None]
     factors = [cause.where for cause in causes if cause.is_factor]
     return (len(bodies) == len({*bodies}) and not {What.TILT, What.NO_GRAVITY} <= kinds
-            and (None not in factors or len(factors) == 1) and (What.NO_MODEL not in kinds or kinds <= {What.NO_MODEL, What.LOAD}))
+            and (None not in factors or len(factors) == 1)
+            and (What.NO_MODEL not in kinds or kinds <= {What.NO_MODEL, What.LOAD}))
 
 
 def conceivable(robot: Robot) -> list[Cause]:

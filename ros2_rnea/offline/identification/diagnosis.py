@@ -24,11 +24,11 @@ quantity that the recordings do not hold.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil, inf, sqrt
+from math import ceil, inf
 
 import numpy as np
 from ros2_rnea.offline.identification.bursts import bursts
-from ros2_rnea.offline.identification.cause_search import Found, search
+from ros2_rnea.offline.identification.cause_search import Found, search, SIZE
 from ros2_rnea.offline.identification.cause_words import CauseWords, conclude, MOST_NAMED
 from ros2_rnea.offline.identification.causes import Cause, What
 from ros2_rnea.offline.identification.comparison import Comparison
@@ -37,21 +37,17 @@ from ros2_rnea.offline.identification.information import one_thread
 from ros2_rnea.offline.identification.own_terms import MOSTLY, OwnTerms
 from ros2_rnea.offline.identification.reduced_equations import (
     Columns,
-    MODEL,
     reduce_equations,
     ReducedEquations,
     SURE,
 )
 
-CLEAR = 0.5
+CLEAR, BESIDE_FRICTION = 0.5, 0.25
 """
 A sign or a factor is judged where the RMS of the model's effort, times this factor, is this share
-of the noise at least: of white noise that has the power of the residual at low frequencies, where
-the motion and what the model lacks are.
+at least of the noise, and that share of friction.  The noise is white noise that has the power of
+the residual at low frequencies, where the motion and what the model lacks are.
 """
-
-BESIDE_FRICTION = 0.25
-"""It also has this share of the RMS of friction at least."""
 
 FAR = 2.0
 """
@@ -59,13 +55,10 @@ A factor on the effort that is larger than this, or smaller than its inverse, is
 another joint's effort rather than a wrong mass.
 """
 
-SIZE = 0.05
-"""A cause changes the RMS of an effort, offset apart, by this share: a smaller one is not told."""
-
-INEXPLICABLE, MOSTLY_SLOW = 0.15, 0.7
+INEXPLICABLE = 0.15
 """
 What no model explains is told where it is this share of the RMS of an effort at least, and no
-noise of a sensor: averages over a short time keep that share of its RMS.
+noise of a sensor: averages over a short time keep most of its RMS.
 """
 
 
@@ -139,40 +132,39 @@ class _Judgement:
                                  float(comparison.measured_rms[j]))
                      for j in explanation.equations}
         factors = [found for found in explanation.found if found.cause.is_factor]
-        near_one = {found.cause for found in factors
-                    if 1.0 / FAR <= 1.0 + found.parameters[0] <= FAR}
-        self._unclear = [found.cause for found in factors if not self._is_clear(found)]
-        self._may_be_masses = Cause(What.FACTOR) in near_one
-        self._certain = {*explanation.fit.values}.intersection(
-            *(fit.values for fit in explanation.rivals)).difference(self._unclear)
+        self._unclear = {found.cause for found in factors if not self._is_clear(found)}
         unrelated = {found.cause for found in factors if _is_near_zero(found)}
-        if unrelated and len(factors) < len(explanation.found):
-            self._certain = set()  # other causes may be there for the sake of such an effort
-        self._certain -= unrelated
-        if explanation.is_rough:  # near 1 beside more that is wrong: may stand for masses
-            self._certain -= near_one
+        near_one = {found.cause for found in factors if not _is_far(1.0 + found.parameters[0])}
+        self._may_be_masses = Cause(What.FACTOR) in near_one
+        open_ones = self._unclear | unrelated
+        if explanation.is_rough or self._may_be_masses:  # beside more that is wrong
+            open_ones |= near_one
         if self._may_be_masses:
-            self._certain = {cause for cause in self._certain
-                             if cause.body is None and cause != Cause(What.FACTOR)}
+            open_ones |= {cause for cause in explanation.fit.values if cause.body is not None}
+        if unrelated and len(factors) < len(explanation.found):
+            open_ones |= {*explanation.fit.values}  # for the sake of such an effort
+        self._certain = {*explanation.fit.values}.intersection(
+            *(fit.values for fit in explanation.rivals)) - open_ones
 
-    def diagnosis(self, saturated: tuple[Conclusion, ...], unknown: tuple[str, ...]) -> Diagnosis:
+    def diagnosis(self, saturated: Sequence[Conclusion], unknown: Sequence[str]) -> Diagnosis:
         """Return all that follows, after efforts that are cut off and before those not judged."""
         explanation, coordinates = self._explanation, self._comparison.coordinates
-        conclusions, wrong = [*saturated], [*saturated]
         touched = bursts(self._comparison, self._columns, explanation.equations)
-        questions = [str(each) for each in touched]
-        questions += [
-            f'{self._words.name(cause).capitalize()} could explain something, but the model has '
-            'too little effort beside friction and noise to tell a sign or a factor: move '
-            'further where gravity or acceleration take more of it.' for cause in self._unclear]
+        conclusions, wrong, questions = [*saturated], [*saturated], [*map(str, touched)]
         for found in explanation.found:
             conclusion = self._words.conclusion(found)
+            if found.cause in self._unclear:
+                questions.append(
+                    f'{self._words.name(found.cause).capitalize()} could explain something, but '
+                    'the model has too little effort beside friction and noise to tell a sign or '
+                    'a factor: move further where gravity or acceleration take more of it.')
             if _is_near_zero(found):
                 wrong.append(self._words.conclusion(found, Kind.UNRELATED))
                 questions.append(f'{wrong[-1].sentence} {wrong[-1].advice}')
             elif found.cause in self._certain and self._has_size(found):
                 conclusions.append(conclusion)
-                if conclusion.kind in (Kind.SIGN, Kind.LACKS) or _is_far_from_one(conclusion):
+                if conclusion.kind in (Kind.SIGN, Kind.LACKS) or (
+                        conclusion.kind is Kind.GAIN and _is_far(1.0 + found.parameters[0])):
                     wrong.append(conclusion)
             elif conclusion.kind is Kind.SIGN and found.cause not in self._unclear:
                 wrong.append(conclusion)
@@ -181,22 +173,19 @@ class _Judgement:
         inexplicable = []
         for j, equations in explanation.equations.items():
             noise[j], unexplained[j] = equations.noise, explanation.rms[j]
+            label, unit = coordinates[j].label, coordinates[j].effort_unit
             if equations.slow > max(INEXPLICABLE * equations.measured_rms,
-                                    MOSTLY_SLOW * equations.noise):
-                inexplicable.append(coordinates[j].label)
+                                    MOSTLY * equations.noise):
+                inexplicable.append(label)
                 questions.append(
-                    f'Of the effort of joint {coordinates[j].label!r}, {equations.slow:.2g} '
-                    f'{coordinates[j].effort_unit} '
+                    f'Of the effort of joint {label!r}, {equations.slow:.2g} {unit} '
                     f'({100.0 * equations.slow / equations.measured_rms:.0f} % of its RMS) follow '
                     'from no masses, no gravity and no friction of this kind: its sensor may '
                     'drift, its friction may follow another law, or its position, its axis or '
                     'its effort may not be what the model takes it for.')
-        for j, own in self._own.items():
-            factor = self._factor(j)
-            said = own.said(factor)
-            conclusions += said.conclusions
-            questions += said.questions
-            wrong += said.wrong
+            told, unknown_ones, driven = self._own[j].said(self._factor(j))
+            conclusions, questions, wrong = (
+                conclusions + told, questions + unknown_ones, wrong + driven)
         conclusions.sort(key=lambda each: -each.significance)
         return Diagnosis(
             tuple(conclusions), (*questions, *unknown), noise, unexplained, tuple(wrong),
@@ -205,10 +194,10 @@ class _Judgement:
     def _is_clear(self, found: Found) -> bool:
         """Return whether the model's effort is large enough to tell a sign and a factor."""
         for j, equations in self._explanation.equations.items():
-            factor = abs(float(self._explanation.fit.coefficients[j, MODEL]))
-            size, most = factor * equations.model_rms, equations.measured_rms / MOSTLY
-            if _is_near_zero(found):
-                size, most = equations.model_rms, inf  # a model of its size
+            size, most = equations.model_rms, inf  # a model of its size, where nothing is like it
+            if not _is_near_zero(found):
+                size *= abs(1.0 + found.parameters[0])
+                most = equations.measured_rms / MOSTLY
             least = max(CLEAR * equations.deviation, BESIDE_FRICTION * self._own[j].rms)
             if _acts_on(found.cause, j) and least < size < most:
                 return True
@@ -216,15 +205,14 @@ class _Judgement:
 
     def _factor(self, j: int) -> Estimate | None:
         """Return measured by true effort of a coordinate; None where it is open."""
-        found = [each for each in self._explanation.found if _acts_on(each.cause, j)]
+        explanation = self._explanation
         if not self._certain.issuperset(
-                cause for fit in (self._explanation.fit, *self._explanation.rivals)
+                cause for fit in (explanation.fit, *explanation.rivals)
                 for cause in fit.values if _acts_on(cause, j)):
             return None
-        factors = np.array([1.0 + each.parameters[0] for each in found])
-        errors = np.array([each.errors[0] for each in found])
-        return Estimate('factor', float(factors.prod()), float(
-            abs(factors.prod()) * np.linalg.norm(errors / factors)))
+        found = (each for each in explanation.found if _acts_on(each.cause, j))
+        return next((Estimate('factor', 1.0 + float(each.parameters[0]), float(each.errors[0]))
+                     for each in found), Estimate('factor', 1.0, 0.0))
 
     def _has_size(self, found: Found) -> bool:
         """Return whether a cause has an effort of some size in a joint."""
@@ -234,29 +222,28 @@ class _Judgement:
 
     def _alternatives(self) -> Iterator[str]:
         """Yield which causes may be there, where the recordings do not tell them apart."""
-        told = self._certain.union(self._unclear)
+        told, rivals = self._certain | self._unclear, self._explanation.rivals
         open_ones = [found for found in self._explanation.found if found.cause not in told]
         said = self._said(open_ones)
         if self._may_be_masses:
-            factors = [found for found in open_ones if found.cause.is_factor]
+            said = (self._said([found for found in open_ones if found.cause.is_factor])
+                    + '; or all masses differ by about this factor: only a known payload tells '
+                    'which.')
             rest = self._said([found for found in open_ones if not found.cause.is_factor])
-            said = (f'{self._said(factors).removesuffix(".")}; or all masses differ by about this '
-                    'factor: only a known payload tells which.')
             if rest:
-                said += (f' In the first case: {rest} In the second case, all these masses are '
+                said += (f' In the first case: {rest}. In the second case, all these masses are '
                          'to be multiplied by this factor.')
-        if self._explanation.rivals and open_ones:
-            others = ', or '.join(
-                ' together with '.join(
-                    self._words.name(each) for each in fit.values if each not in told)
-                for fit in self._explanation.rivals[:MOST_NAMED])
-            yield (f'{said.removesuffix(".")}; or the cause is {others}: the recordings do not '
-                   'tell which.')
+        if rivals and open_ones:
+            others = dict.fromkeys(' together with '.join(
+                self._words.name(each) for each in fit.values if each not in told) or 'none'
+                for fit in rivals)
+            yield (f'{said.removesuffix(".")}; or the cause is '
+                   f'{", or ".join([*others][:MOST_NAMED])}: the recordings do not tell which.')
         elif self._may_be_masses:
             yield said
 
     def _said(self, found: Sequence[Found]) -> str:
-        return ' '.join(self._words.conclusion(each).sentence for each in found)
+        return ' '.join(self._words.conclusion(each).sentence for each in found).removesuffix('.')
 
 
 def _acts_on(cause: Cause, j: int) -> bool:
@@ -265,10 +252,8 @@ def _acts_on(cause: Cause, j: int) -> bool:
 
 def _is_near_zero(found: Found) -> bool:
     """Return whether it is an effort that has little to do with the model's."""
-    return found.cause.is_factor and (
-        abs(1.0 + found.parameters[0]) <= SURE * sqrt(float(found.covariance[0, 0])))
+    return found.cause.is_factor and abs(1.0 + found.parameters[0]) <= SURE * found.errors[0]
 
 
-def _is_far_from_one(conclusion: Conclusion) -> bool:
-    return conclusion.kind is Kind.GAIN and not (
-        1.0 / FAR <= conclusion.quantities[0].value <= FAR)
+def _is_far(factor: float) -> bool:
+    return not 1.0 / FAR <= factor <= FAR

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from math import hypot
-from typing import NamedTuple
 
 import numpy as np
 from ros2_rnea.offline.identification.cause_search import Explanation, FALSE_ALARMS
@@ -45,27 +44,14 @@ from ros2_rnea.robots.robot import Robot
 from scipy.linalg import solve_triangular
 from scipy.stats import t as student
 
-MOSTLY = 0.5
-"""Friction with such a share of an effort's RMS is most of it; more than its inverse, none."""
+MOSTLY = 0.7
+"""What has such a share of an RMS has half of its power; nothing has more than its inverse."""
 
 SIZE = 0.02
 """Friction, an offset or a rotor is told where it has this share of the RMS of the effort."""
 
 IMPOSSIBLE = 10.0
 """No friction, offset or rotor has so many times the RMS of the effort that was measured."""
-
-
-class Said(NamedTuple):
-    """
-    What is said of friction, offset and rotor of one coordinate.
-
-    :ivar conclusions: which are certain; ``questions``, what is not known.
-    :ivar wrong: conclusions that speak for a turned sign.
-    """
-
-    conclusions: list[Conclusion]
-    questions: list[str]
-    wrong: list[Conclusion]
 
 
 class OwnTerms:
@@ -92,7 +78,8 @@ class OwnTerms:
         alone = self._limit * self._equations.errors_beside_mechanics(kept)
         is_loaded = any(cause.what is What.LOAD for cause in explanation.fit.values)
         self._kept: dict[int, Estimate] = {}
-        self._questions, self._is_like_masses = [], False
+        self._questions: list[str] = []
+        self._is_like_masses = False
         for k, value, error, bound in zip(kept, values.tolist(), errors.tolist(), alone.tolist()):
             column = self._equations.own[k]
             size = self._equations.rms_of(self._equations.own_columns[:, k] * value)
@@ -135,18 +122,16 @@ class OwnTerms:
             self, values: np.ndarray, covariance: np.ndarray,
             ) -> tuple[list[int], np.ndarray, np.ndarray]:
         """Return which values are not zero, and these with their errors if all others are."""
-        kept = list(range(len(values)))
-        while kept:
-            errors = np.sqrt(np.diag(covariance))
-            weakest = int(np.argmin(np.abs(values) / errors))
-            if abs(values[weakest]) > self._limit * errors[weakest]:
-                return kept, values, errors
+        kept, errors = [*range(len(values))], np.sqrt(np.diag(covariance))
+        while kept and min(ratios := np.abs(values) / errors) <= self._limit:
+            weakest = int(np.argmin(ratios))
             column = covariance[:, weakest] / covariance[weakest, weakest]
             values = np.delete(values - column * values[weakest], weakest)
-            covariance = covariance - column[:, np.newaxis] * covariance[weakest]
+            covariance = covariance - np.outer(column, covariance[weakest])
             covariance = np.delete(np.delete(covariance, weakest, axis=0), weakest, axis=1)
+            errors = np.sqrt(np.diag(covariance))
             del kept[weakest]
-        return kept, values, np.empty(0)
+        return kept, values, errors
 
     def _unit(self, column: int) -> str:
         effort, position = self._coordinate.effort_unit, self._coordinate.position_unit
@@ -162,15 +147,17 @@ class OwnTerms:
             for column in self._equations.own]
         return self._equations.rms_of(self._equations.own_columns @ np.array(values))
 
-    def said(self, factor: Estimate | None) -> Said:
+    def said(self, factor: Estimate | None) -> tuple[
+            list[Conclusion], list[str], list[Conclusion]]:
         """
-        Return what is said of the true effort.
+        Return conclusions, what is not known, and which conclusions speak for a turned sign.
 
         :param factor: measured by true effort; None where it is open: friction is then all of
             the measured effort, and an inertia is doubtful, since the model's depends on it.
         """
         label, kept, given = self._coordinate.label, dict(self._kept), self._given
-        conclusions, questions, wrong = said = Said([], [*self._questions], [])
+        conclusions: list[Conclusion] = []
+        questions = [*self._questions]
         if factor is None:
             if ROTOR in kept:
                 questions.append(self._doubt(kept.pop(ROTOR)))
@@ -186,7 +173,7 @@ class OwnTerms:
             if parts:
                 conclusions.append(conclude(
                     kind, f'joint {label!r}', parts,
-                    max(abs(each.value) / each.standard_error for each in parts), **words))
+                    max(abs(each.value) / each.standard_error for each in parts), (), **words))
 
         remark = ', counted in the measured effort, of which a factor is open' * (factor is None)
         tell(Kind.OFFSET, [OFFSET], remark=remark)
@@ -216,8 +203,7 @@ class OwnTerms:
         tell(Kind.FRICTION, [*kept], what=what, figures='; '.join(figures), remark=remark, advice=(
             'The sign of its velocity or of its effort may be turned.' if is_driven else
             'Set its friction in <dynamics>, or by the parameters of the node.'))
-        if is_driven and self.rms > MOSTLY * self._equations.measured_rms:
-            wrong.append(conclusions[-1])
+        is_sure = is_driven and self.rms > MOSTLY * self._equations.measured_rms
         if not self._equations.moves:
             questions.append(
                 f'Joint {label!r} moves too little to show its friction: let it move at several '
@@ -226,7 +212,7 @@ class OwnTerms:
             questions.append(
                 f'Joint {label!r} moves in one direction only, so that its Coulomb friction and '
                 'an offset cannot be told apart.')
-        return said
+        return conclusions, questions, conclusions[-1:] * is_sure
 
 
 def _ratio(figure: Estimate, factor: Estimate) -> Estimate:

@@ -39,7 +39,7 @@ from ros2_rnea.offline.identification.correlation import correlation_of
 from ros2_rnea.offline.identification.recording import slowest_speeds
 from ros2_rnea.robots.joint_index_map import joint_body
 from ros2_rnea.robots.robot import Robot
-from scipy.linalg import inv, lstsq, qr
+from scipy.linalg import eigh, inv, lstsq, qr
 from scipy.ndimage import uniform_filter1d
 
 OWN = ('offset', 'viscous', 'coulomb', 'viscous by direction', 'inertia')
@@ -251,16 +251,16 @@ class ReducedEquations:
         """Return the RMS of the difference that is left, own columns eliminated [Nm or N]."""
         return self.rms_of(self.mechanics @ coefficients)
 
-    def lack_of_fit(self, coefficients: np.ndarray) -> float:
+    def _lack_of_fit(self, coefficients: np.ndarray) -> tuple[float, int]:
         """
-        Return what coefficients leave beyond the noise, relative to what noise would make of it.
+        Return the squares that coefficients leave beyond the noise, and by how many columns.
 
         All columns together leave the noise.  Coefficients that are true leave as many squares
         more as there are columns, on average; those of a model without some cause leave more.
         """
         left = self.mechanics @ coefficients
         noise = (self.samples - self.rank) / self.correlation
-        return float(left @ left - noise) / max(self.rank - len(self.own), 1)
+        return float(left @ left - noise), max(self.rank - len(self.own), 1)
 
     def misfit(self, coefficients: np.ndarray) -> float:
         """
@@ -268,26 +268,25 @@ class ReducedEquations:
 
         What they explain of the noise is not counted.
         """
-        columns = max(self.rank - len(self.own), 1)
+        squares, columns = self._lack_of_fit(coefficients)
         chance = columns + SURE * sqrt(2.0 * columns)  # of a sum of squares of normal numbers
-        squares = max(self.lack_of_fit(coefficients) * columns - chance, 0.0)
-        return sqrt(squares / self.samples) * self.deviation
+        return sqrt(max(squares - chance, 0.0) / self.samples) * self.deviation
 
-    def with_more_noise(self, factor: float) -> ReducedEquations:
-        """Return the same equations with another variance of the noise in the columns' band."""
+    def with_noise_of(self, coefficients: np.ndarray) -> ReducedEquations:
+        """Return equations in whose noise, in the columns' band, is what coefficients leave."""
+        squares, columns = self._lack_of_fit(coefficients)
+        factor = max(squares / columns, 1.0)
         return replace(
             self, triangle=self.triangle / sqrt(factor), correlation=self.correlation * factor)
 
     def errors_beside_mechanics(self, kept: list[int]) -> np.ndarray:
         """Return standard errors of own columns if all inertias and gravity are unknown, too."""
-        own = self.own_columns
-        inertias = self.triangle[:, len(self.own):len(self.own) + 10 * self.bodies]
-        beside = without(own, np.column_stack([inertias, self.triangle[:, MODEL - 3:MODEL]]))
-        sizes, errors = np.linalg.norm(beside[:, kept], axis=0), np.full(len(kept), np.inf)
-        told = sizes > DEPENDENT * np.linalg.norm(own[:, kept], axis=0)
-        scaled = beside[:, kept][:, told] / sizes[told]
-        errors[told] = np.sqrt(np.diag(inv(scaled.T @ scaled))) / sizes[told]
-        return errors
+        own, first = self.own_columns, len(self.own)
+        beside = without(own, self.triangle[:, [
+            *range(first, first + 10 * self.bodies), *range(MODEL - 3, MODEL)]])
+        is_told = np.linalg.norm(beside, axis=0) > DEPENDENT * np.linalg.norm(own, axis=0)
+        half, is_held = identified((beside * is_told)[:, kept])
+        return np.where(is_held, np.linalg.norm(half, axis=1), inf)
 
 
 def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
@@ -309,13 +308,13 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
     samples = int(np.count_nonzero(rows))
     if samples < least:
         return least / samples if samples else inf
-    own = _independent(columns.own[rows, j])
-    effort = columns.measured[rows, j]
-    linear = columns.linear(rows, j, own)
-    small = _triangle(np.column_stack([linear, effort]))
-    best, rank = least_squares(small[:, :-1], small[:, -1], 1e-12)
+    own, effort = _independent(columns.own[rows, j]), columns.measured[rows, j]
+    triangle = _triangle(np.column_stack([
+        columns.own[rows, j][:, own], columns.mechanics[rows, j], effort]))
+    linear = [*range(len(own) + 10 * bodies), *range(-5, -1)]
+    best, rank = least_squares(triangle[:, linear], triangle[:, -1], 1e-12)
     left = np.zeros(len(rows))
-    left[rows] = effort - linear @ best
+    left[rows] = effort - columns.linear(rows, j, own) @ best
     noise = float(np.sqrt(left @ left / (samples - rank)))
     time, freedom, highest = correlation_of(
         [left[piece] for piece in columns.pieces], samples, rank)
@@ -326,43 +325,45 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
         return highest / columns.highest
     if not noise:
         return inf
-    triangle = _triangle(np.column_stack([
-        columns.own[rows, j][:, own], columns.mechanics[rows, j], effort]))
-    mechanics, order = qr(triangle[len(own):, len(own):], mode='r', pivoting=True,
-                          check_finite=False)
+    mechanics, order = qr(triangle[len(own):, len(own):], mode='r', pivoting=True)
     sizes = np.abs(np.diag(mechanics))
     independent = np.count_nonzero(sizes > ROUNDING * sizes[0])
     triangle = triangle[:len(own) + independent]
     triangle[len(own):, len(own) + order] = mechanics[:independent]
+    slow = averages(columns, left, SLOW)[0][rows]
     return ReducedEquations(
         bodies, is_moving, own, triangle / (noise * time ** 0.5), noise, time, samples, rank,
-        freedom, _slow_rms(columns, left, rows), left)
+        freedom, float(np.sqrt(slow @ slow / samples)), left)
 
 
 def _triangle(equations: np.ndarray) -> np.ndarray:
     """Return as many equations as there are columns, which have the same sums of squares."""
-    reduced: np.ndarray = qr(equations, mode='r', check_finite=False)[0]
-    return reduced[:equations.shape[1]]
+    return np.asarray(np.linalg.qr(equations, mode='r'))
 
 
-def _slow_rms(columns: Columns, left: np.ndarray, rows: np.ndarray) -> float:
-    """Return the RMS of averages over :data:`SLOW` of what is left in some rows [Nm or N]."""
-    averages = np.zeros_like(left)
+def averages(columns: Columns, values: np.ndarray, time: float) -> tuple[
+        np.ndarray, np.ndarray]:
+    """
+    Return the averages of samples over a time, and of how many samples each is.
+
+    Both have shape (n,); an average is of samples of one piece.
+
+    :param time: over which it is taken [s].
+    """
+    averaged, widths = np.zeros(len(values)), np.ones(len(values), dtype=int)
     for piece in columns.pieces:
         steps = np.diff(columns.times[piece])
-        width = round(SLOW / float(np.median(steps))) if len(steps) else 1
-        averages[piece] = uniform_filter1d(left[piece], max(width, 1), mode='constant')
-    return float(np.sqrt(np.square(averages[rows]).mean()))
+        if len(steps) and np.median(steps) > 0.0:
+            widths[piece] = max(round(time / float(np.median(steps))), 1)
+        averaged[piece] = uniform_filter1d(values[piece], widths[piece][0])
+    return averaged, widths
 
 
 def _independent(columns: np.ndarray) -> tuple[int, ...]:
     """Return the columns that differ from a combination of those before them."""
-    kept: list[int] = []
-    for k in range(columns.shape[1]):
-        rest = without(columns[:, [k]], columns[:, kept])
-        if rest.any() and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(columns[:, k]):
-            kept.append(k)
-    return tuple(kept)
+    rest = np.abs(np.diag(_triangle(columns)))
+    lengths = np.linalg.norm(columns, axis=0)
+    return tuple(np.flatnonzero((rest > DEPENDENT * lengths) & (rest > 0.0)).tolist())
 
 
 def without(columns: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -389,3 +390,21 @@ def least_squares(columns: np.ndarray, values: np.ndarray, cond: float) -> tuple
     """
     found, _, rank, _ = lstsq(columns, values, cond=cond, lapack_driver='gelsy')
     return found, int(rank)
+
+
+def identified(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return what equations of unit noise tell about the coefficients of their columns.
+
+    :return: half of the covariance, shape (columns, rank): it times its transpose is the
+        covariance; and which coefficients are identifiable, shape (columns,).
+    """
+    if not columns.shape[1]:
+        return np.zeros((0, 0)), np.zeros(0, dtype=bool)
+    scale = scale_of(columns)
+    scaled = columns / scale
+    squares, directions = eigh(scaled.T @ scaled)
+    is_held = squares > DEPENDENT ** 2 * squares[-1]
+    loose = np.square(directions[:, ~is_held]).sum(axis=1)
+    half = directions[:, is_held] / np.sqrt(squares[is_held]) / scale[:, np.newaxis]
+    return half, loose < DEPENDENT
