@@ -154,26 +154,27 @@ class Explanation:
 
 def search(robot: Robot, equations: Reduced) -> Explanation:
     """Search the causes that explain the differences: of one coordinate's equations at least."""
+    def misfits(fit: Fit) -> dict[int, float]:
+        return {j: each.misfit(fit.coefficients[j]) for j, each in equations.items()}
+
     searched = _Search(robot, equations)
     best, rivals = searched.best()
-    is_rough = any(each.misfit(best.coefficients[j]) for j, each in equations.items())
+    is_rough = any(misfits(best).values())
     if is_rough:  # what the model lacks and no cause stands for counts as noise
         searched = _Search(robot, {
             j: each.with_noise_of(best.coefficients[j]) for j, each in equations.items()})
         best, rivals = searched.best()
-    before, discarded = coefficients(robot, {}), []
-    misfit = {j: each.misfit(best.coefficients[j]) for j, each in equations.items()}
+    before, after = misfits(searched.nothing), misfits(best)
     squares = np.array([  # before, after, and what is no noise of a sensor
-        np.square([each.misfit(before[j]), misfit[j], each.slow]) / each.measured_rms ** 2
+        np.square([before[j], after[j], each.slow]) / each.measured_rms ** 2
         for j, each in equations.items() if each.measured_rms])
-    differs = squares[:, 0] > SIZE ** 2
+    differs, discarded = squares[:, 0] > SIZE ** 2, []
     was, left, slow = squares[differs].sum(axis=0)
     is_explained = bool(left <= MOST * was and (squares[~differs, 1] <= SIZE ** 2).all())
     if not is_explained or left + slow > MOST * (was + slow):
         best, rivals, discarded = searched.only_signs(), [], [best, *rivals]
-        misfit = {j: each.misfit(best.coefficients[j]) for j, each in equations.items()}
     return Explanation(
-        searched.equations, best, rivals, discarded, misfit, is_explained, is_rough)
+        searched.equations, best, rivals, discarded, misfits(best), is_explained, is_rough)
 
 
 def reach(robot: Robot) -> float:
@@ -300,7 +301,7 @@ class _Search:
 
     def __init__(self, robot: Robot, equations: Reduced) -> None:
         self.equations, self._robot = equations, robot
-        self._nothing = Fit(robot, {j: each.mechanics for j, each in equations.items()}, {})
+        self.nothing = Fit(robot, {j: each.mechanics for j, each in equations.items()}, {})
         self._candidates = conceivable(robot)
         self._penalty = float(np.log(max(2.0, sum(
             each.samples / each.correlation for each in equations.values()))))
@@ -313,10 +314,10 @@ class _Search:
         of_each = {Cause(What.FACTOR, j): np.zeros(1) for j in self.equations}
         of_all = {cause: np.zeros(1) for cause in self._candidates if cause == Cause(What.FACTOR)}
         small = [cause for cause in self._candidates if cause.what is not What.LOAD]
-        begun = _distinct(self._pruned(replace(self._nothing, values=start).best())
+        begun = _distinct(self._pruned(replace(self.nothing, values=start).best())
                           for start in ({}, self._turned(), of_each, of_all))
         tried = [self._grown(fit, self._candidates) for fit in _distinct((
-            self._nothing, *(self._grown(fit, small) for fit in begun)))]
+            self.nothing, *(self._grown(fit, small) for fit in begun)))]
         best = min(tried, key=self._criterion)
         for _ in range(MAX_CAUSES):
             for cause in best.values:
@@ -352,12 +353,12 @@ class _Search:
 
     def only_signs(self) -> Fit:
         """Return nothing but the efforts that have the opposite sign."""
-        return self._pruned(replace(self._nothing, values=self._turned()).best())
+        return self._pruned(replace(self.nothing, values=self._turned()).best())
 
     def _turned(self) -> dict[Cause, np.ndarray]:
         """Return factors for the coordinates whose efforts seem to have the opposite sign."""
         turned = {}
-        for j, rows in self._nothing.equations.items():
+        for j, rows in self.nothing.equations.items():
             model, measured = rows[:, MODEL], rows[:, -1]
             if model @ measured < TURNED * np.linalg.norm(model) * np.linalg.norm(measured):
                 turned[Cause(What.FACTOR, j)] = np.full(1, -2.0)

@@ -92,14 +92,13 @@ def _saturated(comparison: Comparison) -> Iterator[Conclusion]:
         found = [run.recording.saturations[coordinate.label] for run in comparison.runs
                  if coordinate.label in run.recording.saturations]
         if found:
-            bounds = dict.fromkeys(f'{bound:.4g}' for each in found for bound in each.bounds)
-            share, excess = (max(getattr(each, name) for each in found)
-                             for name in ('share', 'excess'))
             yield conclude(
                 Kind.SATURATED, f'joint {coordinate.label!r}',
-                [Estimate('share', 100.0 * share, 0.0, '%'),
-                 Estimate('excess', excess, 0.0, coordinate.effort_unit)], inf,
-                bounds=' and '.join(bounds))
+                [Estimate('share', 100.0 * max(each.share for each in found), 0.0, '%'),
+                 Estimate('excess', max(each.excess for each in found), 0.0,
+                          coordinate.effort_unit)], inf,
+                bounds=' and '.join(dict.fromkeys(
+                    f'{bound:.4g}' for each in found for bound in each.bounds)))
 
 
 def _not_known(
@@ -235,7 +234,7 @@ class _Judgement:
                          'to be multiplied by this factor.')
         if rivals and open_ones:
             others = dict.fromkeys(' together with '.join(
-                self._words.name(each) for each in fit.values if each not in told) or 'none'
+                self._words.name(each) for each in fit.values if each not in told) or 'chance'
                 for fit in rivals)
             yield (f'{said.removesuffix(".")}; or the cause is '
                    f'{", or ".join([*others][:MOST_NAMED])}: the recordings do not tell which.')
