@@ -55,10 +55,10 @@ A factor on the effort that is larger than this, or smaller than its inverse, is
 another joint's effort rather than a wrong mass.
 """
 
-INEXPLICABLE = 0.15
+INEXPLICABLE, MOSTLY_SLOW = 0.15, 0.7
 """
 What no model explains is told where it is this share of the RMS of an effort at least, and no
-noise of a sensor: averages over a short time keep most of its RMS.
+noise of a sensor: averages over a short time keep that share of its RMS.
 """
 
 
@@ -174,7 +174,7 @@ class _Judgement:
             noise[j], unexplained[j] = equations.noise, explanation.rms[j]
             label, unit = coordinates[j].label, coordinates[j].effort_unit
             if equations.slow > max(INEXPLICABLE * equations.measured_rms,
-                                    MOSTLY * equations.noise):
+                                    MOSTLY_SLOW * equations.noise):
                 inexplicable.append(label)
                 questions.append(
                     f'Of the effort of joint {label!r}, {equations.slow:.2g} {unit} '

@@ -44,8 +44,8 @@ from ros2_rnea.robots.robot import Robot
 from scipy.linalg import solve_triangular
 from scipy.stats import t as student
 
-MOSTLY = 0.7
-"""What has such a share of an RMS has half of its power; nothing has more than its inverse."""
+MOSTLY = 0.5
+"""What has such a share of an effort's RMS is most of it; nothing has more than its inverse."""
 
 SIZE = 0.02
 """Friction, an offset or a rotor is told where it has this share of the RMS of the effort."""
