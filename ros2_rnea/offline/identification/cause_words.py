@@ -15,8 +15,9 @@
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Sequence
-from math import acos, degrees, inf, isfinite, nan, sqrt
+from math import degrees, inf, isfinite, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -166,11 +167,12 @@ class CauseWords:
     def _tilt(self, found: Found) -> Figures:
         before = np.array(self._robot.free_fall)
         after, size = before + found.parameters, float(np.linalg.norm(before))
-        cosine = float(np.clip(before @ after / size ** 2, -1.0, 1.0))
-        across = np.eye(3) - np.outer(after, after) / size ** 2  # the magnitude is known
+        cosine = float(before @ after) / size ** 2
+        tilt = cmath.phase(complex(cosine, sqrt(max(0.0, 1.0 - cosine ** 2))))
+        across = np.eye(3) - after[:, np.newaxis] * after / size ** 2  # the magnitude is known
         covariance = across @ found.covariance @ across
         worst = sqrt(float(np.linalg.norm(covariance, 2)))  # whichever way it may turn more
-        quantities = [Estimate('angle', degrees(acos(cosine)), degrees(worst / size), '°')]
+        quantities = [Estimate('angle', degrees(tilt), degrees(worst / size), '°')]
         quantities += [Estimate(f'gravity {axis}', float(value), sqrt(max(error, 0.0)), 'm/s²')
                        for axis, value, error in zip('xyz', after, np.diag(covariance))]
         return Kind.GRAVITY, quantities, {

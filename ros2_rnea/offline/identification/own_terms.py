@@ -127,7 +127,7 @@ class OwnTerms:
             weakest = int(np.argmin(ratios))
             column = covariance[:, weakest] / covariance[weakest, weakest]
             values = np.delete(values - column * values[weakest], weakest)
-            covariance = covariance - np.outer(column, covariance[weakest])
+            covariance = covariance - column[:, np.newaxis] * covariance[weakest]
             covariance = np.delete(np.delete(covariance, weakest, axis=0), weakest, axis=1)
             errors = np.sqrt(np.diag(covariance))
             del kept[weakest]

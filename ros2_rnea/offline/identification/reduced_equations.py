@@ -338,7 +338,8 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
 
 def _triangle(equations: np.ndarray) -> np.ndarray:
     """Return as many equations as there are columns, which have the same sums of squares."""
-    return np.asarray(np.linalg.qr(equations, mode='r'))
+    reduced: np.ndarray = qr(equations, mode='r', check_finite=False)[0]
+    return reduced[:equations.shape[1]]
 
 
 def averages(columns: Columns, values: np.ndarray, time: float) -> tuple[
