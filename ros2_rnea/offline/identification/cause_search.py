@@ -219,7 +219,7 @@ class Fit:
         """Return the coefficients of all coordinates' equations, shape (nv, columns)."""
         return coefficients(self.robot, self.values)
 
-    @cached_property
+    @property
     def by_parameters(self) -> np.ndarray:
         """Return the coefficients' derivatives by the parameters, shape (nv, columns, size)."""
         size = sum(map(len, self.values.values()))
@@ -233,10 +233,10 @@ class Fit:
         return np.concatenate([
             rows @ self.coefficients[j] for j, rows in self.equations.items()])
 
-    @cached_property
+    @property
     def _slopes(self) -> np.ndarray:
-        return np.concatenate([
-            rows @ self.by_parameters[j] for j, rows in self.equations.items()])
+        by_parameters = self.by_parameters
+        return np.concatenate([rows @ by_parameters[j] for j, rows in self.equations.items()])
 
     @cached_property
     def squares(self) -> float:
@@ -271,9 +271,10 @@ class Fit:
     def best(self, iterations: int = ITERATIONS) -> Fit:
         """Return the end of Gauss-Newton iterations, each with the shortest of best steps."""
         fit = self
-        for _ in range(iterations if self.by_parameters.size else 0):
-            half, _ = fit._identified
-            step = -half @ (half.T @ (fit._slopes.T @ fit._residual))
+        for _ in range(iterations if any(cause.size for cause in self.values) else 0):
+            slopes = fit._slopes  # not kept: of a robot of many bodies, they are large
+            half, _ = identified(slopes)
+            step = -half @ (half.T @ (slopes.T @ fit._residual))
             before, tried = fit, (fit._moved(share * step) for share in (1.0, 0.5, 0.1))
             fit = next((each for each in tried if each.squares < before.squares), before)
             if before.squares - fit.squares < CONVERGED * max(fit.squares, 1.0):
