@@ -304,6 +304,7 @@ class _Search:
         self.equations, self._robot = equations, robot
         self.nothing = Fit(robot, {j: each.mechanics for j, each in equations.items()}, {})
         self._candidates = conceivable(robot)
+        self._begun: dict[frozenset[Cause], Fit] = {}  # by its causes, after one step
         self._penalty = float(np.log(max(2.0, sum(
             each.samples / each.correlation for each in equations.values()))))
         self._freedom = sum(each.freedom for each in equations.values())
@@ -344,10 +345,12 @@ class _Search:
 
     def _longer(self, fit: Fit, candidates: Sequence[Cause]) -> Iterator[Fit]:
         """Yield the fits with one more cause, which is possible and significant."""
-        begun = sorted((
-            fit.with_one_more(cause) for cause in candidates
-            if cause not in fit.values and are_compatible((*fit.values, cause))),
-            key=self._criterion)
+        sets = {frozenset((*fit.values, cause)): cause for cause in candidates
+                if cause not in fit.values and are_compatible((*fit.values, cause))}
+        for causes, cause in sets.items():
+            if causes not in self._begun:
+                self._begun[causes] = fit.with_one_more(cause)
+        begun = sorted((self._begun[causes] for causes in sets), key=self._criterion)
         for longer in (each.best() for each in begun[:PROMISING]):
             if self._is_possible(longer) and self._is_significant(longer, fit):
                 yield longer

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from recorded_robots import recorded, swings
 from ros2_rnea.model.description import Inertial, Pose
+from ros2_rnea.offline.identification.causes import are_compatible, Cause, What
 from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.conclusions import Kind
 from ros2_rnea.robots.robot import Robot
@@ -167,6 +168,12 @@ def test_the_gain_of_one_joint_among_currents_is_an_absolute_number(arm):
     assert factors.get("joint 'shoulder'", factors.get('all joints')) == pytest.approx(
         1.0 / 14.0, rel=0.02)
     assert not OF_BODIES & {*beside_friction(diagnosis)}
+
+
+def test_a_factor_is_that_of_all_joints_or_of_each():
+    one, all_joints = Cause(What.FACTOR, 1), Cause(What.FACTOR)
+    assert are_compatible([one, Cause(What.FACTOR, 2)]) and are_compatible([all_joints])
+    assert not are_compatible([all_joints, one])
 
 
 def test_a_unit_of_each_joint_is_no_mass(arm):
