@@ -222,7 +222,8 @@ def _add_preparation_options(group: argparse._ArgumentGroup) -> None:
                        help='of all efforts behind positions, to be taken out [s]; 0 for none '
                             '(default: one that the recording shows)')
     group.add_argument('--largest-gap', type=float, metavar='S',
-                       help='samples further apart are not joined (default: 2.5 periods)')
+                       help='samples further apart are not joined (default: 2.5 periods, but '
+                            'at least 0.05)')
     group.add_argument('--ignore-velocities', action='store_true',
                        help='differentiate positions, even where recorded velocities have less '
                             'noise')

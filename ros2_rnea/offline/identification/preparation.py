@@ -60,7 +60,8 @@ class Preparation:
     What is done to a recording; None lets the recording decide.
 
     :ivar assumed_positions: of joints that were not recorded [rad or m]; others are at 0.
-    :ivar largest_gap: samples further apart are not joined [s].
+    :ivar largest_gap: samples further apart are not joined [s]; by default 2.5 periods, but at
+        least 0.05 s.
     :ivar cutoff: of the low-pass [Hz]; infinite for none.
     :ivar ignores_velocities: whether the derivatives of positions are used even where recorded
         velocities have less noise.

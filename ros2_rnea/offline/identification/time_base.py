@@ -14,9 +14,9 @@
 """
 A uniform time base for what was recorded.
 
-Filters and derivatives need samples at one period.  Rows that cannot be used are cut out, and
-where more than that is missing, the recording falls into pieces: nothing is made up for the time
-between them.
+Filters and derivatives need samples at one period.  Rows that cannot be used are cut out.  A gap
+that is short against the motion is joined; at a longer one, the recording falls into pieces:
+nothing is made up for the time between them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ from ros2_rnea.offline.identification.smoothing import STENCIL
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 LARGEST_GAP = 2.5
-"""Neighbours further apart than so many median periods are not joined."""
+"""Neighbours further apart than so many median periods are not joined,"""
+
+SHORT_GAP = 0.05
+"""
+unless they are closer than this [s]: splines through samples so far apart miss less than 1 % of a
+sine of 4 Hz, which is faster than arms swing, and each end of a piece costs what the filter needs
+to settle.
+"""
 
 JITTER = 0.01
 """Samples that deviate less from the uniform base, in periods, are taken as they are."""
@@ -85,7 +92,7 @@ def on_uniform_base(
 
     :param turning: joints whose angles may have been recorded within one turn.
     :param largest_gap: neighbours further apart are not joined [s]; None for ``LARGEST_GAP``
-        median periods.
+        median periods, or ``SHORT_GAP`` if that is longer.
     :param steps: gets what is done.
     :raises RecordingError: where the times cannot be in seconds, or too little is left.
     """
@@ -167,7 +174,7 @@ def _without_gaps(
             f'recording {name!r} has {1.0 / median:.3g} samples a second; it needs {SLOWEST:g} to '
             f'{FASTEST:g}: are its times in seconds?  Tell their unit, such as --csv-units '
             'time=ms, or correct them where they are recorded')
-    limit = LARGEST_GAP * median if largest_gap is None else largest_gap
+    limit = max(LARGEST_GAP * median, SHORT_GAP) if largest_gap is None else largest_gap
     breaks = np.flatnonzero(distances > limit)
     cut = []
     for row in np.flatnonzero(~finite)[:1]:
@@ -184,12 +191,17 @@ def _without_gaps(
         first, last = times[kept[row:row + 2]]
         cut.append(f'{counted(len(breaks), "gap")} longer than {limit:.3g} s (first from '
                    f'{first:.3f} s to {last:.3f} s)')
-    steps.append(Step(
-        'gaps', f'Cut out: {"; ".join(cut)}.' if cut else 'No gaps and no duplicate times.'))
-    # where a clock was set, neighbours in time were measured far apart, with other rows between
-    between = median * np.diff(np.cumsum(astray > limit)[ordered])
-    ends = np.flatnonzero((distances > limit) | (between > limit)) + 1
-    return np.split(kept, ends), float(np.mean(distances[distances <= max(limit, median)]))
+    joined = distances[(distances > LARGEST_GAP * median) & (distances <= limit)]
+    told = [f'Cut out: {"; ".join(cut)}.'] if cut else []
+    if len(joined):
+        told.append(f'Joined: {counted(len(joined), "gap")} of {joined.max():.3g} s at most.')
+    steps.append(Step('gaps', ' '.join(told) or 'No gaps and no duplicate times.'))
+    # where a clock was set, neighbours in time were measured apart, with other rows between
+    short = min(limit, LARGEST_GAP * median)
+    between = median * np.diff(np.cumsum(astray > short)[ordered])
+    ends = np.flatnonzero((distances > limit) | (between > short)) + 1
+    usual = distances[distances <= max(short, median)]
+    return np.split(kept, ends), float(np.mean(usual))
 
 
 def _ordered(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -244,13 +244,28 @@ def test_gaps_are_cut_out_and_not_bridged(robot):
     result = prepare(_rows(recording, kept), robot, Preparation(delay=0.0))
     prepared = result.prepared
     assert step_of(result, 'gaps')[0].text == (
-        'Cut out: 2 gaps longer than 0.025 s (first from 7.990 s to 9.000 s).')
+        'Cut out: 2 gaps longer than 0.05 s (first from 7.990 s to 9.000 s).')
     assert len(prepared.pieces) == 3
     inside = [prepared.times[piece] for piece in prepared.pieces]
     for times, (first, last) in zip(inside, [(0.0, 7.99), (9.0, 13.99), (14.5, 19.99)]):
         assert first < times[0]
         assert times[-1] < last
         np.testing.assert_allclose(np.diff(times), 1.0 / RATE)
+    np.testing.assert_allclose(
+        prepared.qdd, motion(prepared.times, robot.nv)[2], rtol=0.0, atol=0.02)
+
+
+def test_gaps_that_are_short_against_the_motion_are_joined(robot):
+    """As where a driver at 1 kHz loses some packets: each piece would lose what a filter needs."""
+    times = np.delete(np.arange(0.0, 20.0, 1e-3), [
+        first + k for first in (4000, 8000, 12000, 16000) for k in range(9)])
+    q, qd, _ = motion(times, robot.nv)
+    result = prepare(recorded(robot, times=times, positions=q, velocities=qd), robot,
+                     Preparation(delay=0.0))
+    prepared = result.prepared
+    assert step_of(result, 'gaps')[0].text == 'Joined: 4 gaps of 0.01 s at most.'
+    assert len(prepared.pieces) == 1
+    assert prepared.duration > 17.0
     np.testing.assert_allclose(
         prepared.qdd, motion(prepared.times, robot.nv)[2], rtol=0.0, atol=0.02)
 

@@ -33,7 +33,7 @@ from ros2_rnea.offline.identification.excitation import ExcitationPlanner, Excit
 from ros2_rnea.offline.identification.fourier_motion import FourierMotion
 from ros2_rnea.offline.identification.identification import identify
 from ros2_rnea.offline.identification.moving_joints import JointBounds, MovingJoints
-from ros2_rnea.offline.identification.preparation import Preparation, prepare
+from ros2_rnea.offline.identification.preparation import prepare
 from ros2_rnea.offline.identification.results import Identification
 from ros2_rnea.offline.identification.unknowns import Design, Unknowns
 from ros2_rnea.offline.identification.urdf_file import with_parameters_of
@@ -43,9 +43,6 @@ from ros2_rnea.tools.demo.motion import Motion
 
 SETTINGS = ExcitationSettings(period=12.0, harmonics=6, periods=2, rate=500.0, starts=1)
 """Settings of the search for the motion."""
-
-PREPARATION = Preparation(largest_gap=0.05)
-"""Preparation of the recording: nothing fast happens in so short a pause of a busy machine."""
 
 NOISE_SHARE = 0.01
 """Standard deviation of measured efforts that the search expects, of their limits."""
@@ -115,7 +112,7 @@ def identified(arm: Arm, recording: Path) -> Found:
     robot = Robot.from_urdf(arm.urdf)
     if robot.nq != len(arm.joint_names):
         raise ArgumentError(f'{robot.name!r} has joints that the simulation has fixed')
-    prepared = prepare(read_bag(recording), robot, PREPARATION).prepared
+    prepared = prepare(read_bag(recording), robot).prepared
     result = identify([prepared], robot, Unknowns())
     urdf = with_parameters_of(arm.urdf.encode(), result.robot).document.decode()
     friction = {
