@@ -18,7 +18,9 @@ A set of causes grows by the one that lowers the Bayesian information criterion 
 many parameters has to explain more than one with few.  Each has to pass an F-test, whose level is
 shared by all candidates, and is taken out again where others make it superfluous.  Then each cause
 is exchanged for each other one: a set that explains the recordings as well is a rival, which they
-do not tell apart.  A set that leaves much of what could be explained is no explanation.
+do not tell apart.  A set that leaves much of what could be explained is no
+explanation, nor is one that a coordinate contradicts of which too little was recorded to be
+searched.
 
 G. Schwarz, "Estimating the Dimension of a Model", Annals of Statistics 6(2), 1978.
 """
@@ -88,6 +90,12 @@ LEAST = 1.0
 HEAVIEST = 3.0
 """No load is so many times as heavy as the whole robot."""
 
+CONTRADICTS = 2.0
+"""
+Causes that leave so many times the squares that the model alone leaves in the effort of a
+coordinate, contradict it.
+"""
+
 Reduced = Mapping[int, ReducedEquations]
 """The equations by the index of the coordinate, where there are enough samples for them."""
 
@@ -152,8 +160,14 @@ class Explanation:
         return tuple(found)
 
 
-def search(robot: Robot, equations: Reduced) -> Explanation:
-    """Search the causes that explain the differences: of one coordinate's equations at least."""
+def search(robot: Robot, equations: Reduced,
+           others: Mapping[int, np.ndarray] | None = None) -> Explanation:
+    """
+    Search the causes that explain the differences.
+
+    :param equations: of one coordinate at least.
+    :param others: :func:`.unweighted_equations` of coordinates that only may contradict.
+    """
     def misfits(fit: Fit) -> dict[int, float]:
         return {j: each.misfit(fit.coefficients[j]) for j, each in equations.items()}
 
@@ -170,11 +184,21 @@ def search(robot: Robot, equations: Reduced) -> Explanation:
         for j, each in equations.items() if each.measured_rms])
     differs, discarded = squares[:, 0] > SIZE ** 2, []
     was, left, slow = squares[differs].sum(axis=0)
-    is_explained = bool(left <= MOST * was and (squares[~differs, 1] <= SIZE ** 2).all())
+    is_explained = bool(
+        left <= MOST * was and (squares[~differs, 1] <= SIZE ** 2).all()
+        and not any(_contradicts(rows, searched.nothing.coefficients[j], best.coefficients[j])
+                    for j, rows in (others or {}).items()))
     if not is_explained or left + slow > MOST * (was + slow):
         best, rivals, discarded = searched.only_signs(), [], [best, *rivals]
     return Explanation(
         searched.equations, best, rivals, discarded, misfits(best), is_explained, is_rough)
+
+
+def _contradicts(rows: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
+    """Return whether causes leave clearly more of an effort than the model alone, and not little."""
+    left, most, measured = (float(each @ each) for each in (
+        rows @ after, rows @ before, rows[:, -1]))
+    return left > max(CONTRADICTS * most, SIZE ** 2 * measured)
 
 
 def reach(robot: Robot) -> float:

@@ -40,6 +40,7 @@ from ros2_rnea.offline.identification.reduced_equations import (
     reduce_equations,
     ReducedEquations,
     SURE,
+    unweighted_equations,
 )
 
 CLEAR, BESIDE_FRICTION = 0.5, 0.25
@@ -80,7 +81,10 @@ def diagnose(comparison: Comparison) -> Diagnosis:
         saturated = tuple(_saturated(comparison))
         unknown = tuple(_not_known(comparison, columns, too_short))
         if equations:
-            return _Judgement(comparison, columns, equations).diagnosis(saturated, unknown)
+            few = {j: unweighted_equations(columns, j) for j in too_short}
+            return _Judgement(comparison, columns, equations, {
+                j: rows for j, rows in few.items() if rows is not None}).diagnosis(
+                    saturated, unknown)
     nothing = 'The recordings have too few samples in motion for any conclusion, or no efforts.'
     none = np.full(comparison.robot.nv, np.nan)
     return Diagnosis(saturated, (nothing, *unknown), none, none, saturated)
@@ -122,10 +126,11 @@ class _Judgement:
     """What is concluded of the explanation of differences, and what stays open."""
 
     def __init__(self, comparison: Comparison, columns: Columns,
-                 equations: Mapping[int, ReducedEquations]) -> None:
+                 equations: Mapping[int, ReducedEquations],
+                 others: Mapping[int, np.ndarray]) -> None:
         robot = comparison.robot
         self._comparison, self._columns = comparison, columns
-        self._explanation = explanation = search(robot, equations)
+        self._explanation = explanation = search(robot, equations, others)
         self._words = CauseWords(robot, explanation, columns.levers)
         self._own = {j: OwnTerms(robot, explanation, j, comparison.coordinates[j],
                                  float(comparison.measured_rms[j]))

@@ -336,6 +336,25 @@ def reduce_equations(columns: Columns, j: int) -> ReducedEquations | float:
         freedom, float(np.sqrt(slow @ slow / samples)), left)
 
 
+def unweighted_equations(columns: Columns, j: int) -> np.ndarray | None:
+    """
+    Return the equations of one coordinate of which there are too few samples to tell the noise.
+
+    They have the columns of :attr:`ReducedEquations.mechanics`: their sum of squares is the mean
+    one of a sample [Nm² or N²].
+
+    :return: None where no effort was measured, or friction alone could be all of it.
+    """
+    known = np.isfinite(columns.measured[:, j])
+    rows = known & columns.moves[:, j] if (known & columns.moves[:, j]).any() else known
+    own = _independent(columns.own[rows, j]) if rows.any() else ()
+    if rows.sum() <= 2 * len(own) or not columns.measured[rows, j].any():
+        return None
+    triangle = _triangle(np.column_stack([
+        columns.own[rows, j][:, own], columns.mechanics[rows, j], columns.measured[rows, j]]))
+    return triangle[len(own):, len(own):] / sqrt(rows.sum())
+
+
 def _triangle(equations: np.ndarray) -> np.ndarray:
     """Return as many equations as there are columns, which have the same sums of squares."""
     reduced: np.ndarray = qr(equations, mode='r', check_finite=False)[0]

@@ -288,6 +288,28 @@ def test_a_few_samples_tell_nothing(arm):
     assert 'too few samples' in diagnosis.open_questions[0]
 
 
+@for_seeds(2)
+def test_nothing_is_concluded_that_a_joint_contradicts_which_is_too_short_to_be_judged(ur5, seed):
+    """The other joints say that the forearm is lighter; the shoulder carries all of it."""
+    rng = np.random.default_rng(seed)
+    phi = ur5.inertial_parameters.copy().reshape(-1, 10)
+    phi[2] *= 0.5
+    motion = swings(ur5, rng)
+    light, whole = (recorded(robot, motion, rng) for robot in (
+        ur5.with_inertial_parameters(phi.ravel()), ur5))
+    assert diagnose(compare([light], ur5)).conclusions[0].kind is Kind.LINK_MASS
+    for shoulder in (whole, light):
+        few = light.tau.copy()
+        few[:, 1] = np.nan
+        few[::13, 1] = shoulder.tau[::13, 1]
+        diagnosis = diagnose(compare([replace(light, tau=few)], ur5))
+        assert any('too short to judge' in each for each in diagnosis.open_questions)
+        assert np.isnan(diagnosis.noise[1])
+        told = [each.kind for each in diagnosis.conclusions]
+        assert told == [Kind.LINK_MASS][:shoulder is light]
+        assert diagnosis.is_explained == (shoulder is light)
+
+
 def test_too_short_a_recording_is_told_the_length_it_needs(ur5):
     rng = np.random.default_rng(7)
     long, short = (
