@@ -88,7 +88,7 @@ LEAST = 1.0
 """A robot counts as at least so heavy [kg] and so large [m], whatever its description lacks."""
 
 HEAVIEST = 3.0
-"""No load is so many times as heavy as the whole robot."""
+"""No load, and no more mass of a link, is so many times as heavy as the whole robot."""
 
 CONTRADICTS = 2.0
 """
@@ -195,7 +195,7 @@ def search(robot: Robot, equations: Reduced,
 
 
 def _contradicts(rows: np.ndarray, before: np.ndarray, after: np.ndarray) -> bool:
-    """Return whether causes leave clearly more of an effort than the model alone, and not little."""
+    """Return whether causes leave clearly more of an effort than the model, and not little."""
     left, most, measured = (float(each @ each) for each in (
         rows @ after, rows @ before, rows[:, -1]))
     return left > max(CONTRADICTS * most, SIZE ** 2 * measured)
@@ -334,6 +334,7 @@ class _Search:
         self._freedom = sum(each.freedom for each in equations.values())
         heaviest = HEAVIEST * mass(robot)
         self._most = heaviest * np.array([1.0, *[reach(robot)] * 3])
+        self._masses = np.maximum(robot.inertial_parameters[::10], 1e-9 * heaviest)
 
     def best(self) -> tuple[Fit, list[Fit]]:
         """Return the causes that explain most with few parameters, and what does as well."""
@@ -396,13 +397,14 @@ class _Search:
         return fit.squares + self._penalty * fit.freedom
 
     def _is_possible(self, fit: Fit) -> bool:
-        """Return whether no mass is negative, and no load beyond what the robot could carry."""
+        """Return whether no mass is negative, or beyond what the robot could carry."""
         most = np.full(len(fit.errors), np.inf)
         for cause, part in fit.parts.items():
             if cause.what is What.LOAD:
                 most[part][:4] = self._most
-            elif cause.what is What.MASS and fit.values[cause] < 0.0:
-                most[part] = 1.0  # nothing has less than no mass
+            elif cause.what is What.MASS:  # nothing has less than no mass
+                most[part] = 1.0 if fit.values[cause] < 0.0 else (
+                    self._most[0] / self._masses[cause.where])
         parameters = np.concatenate([np.zeros(0), *fit.values.values()])
         return bool((np.abs(parameters) - SURE * fit.errors < most).all())
 
@@ -417,7 +419,8 @@ class _Search:
         """Return a fit without those causes that the others make superfluous."""
         for cause in fit.values:
             without = fit.without(cause)
-            if self._criterion(without) < self._criterion(fit) or not self._is_significant(
-                    fit, without):
+            if self._is_possible(without) and (
+                    self._criterion(without) < self._criterion(fit)
+                    or not self._is_significant(fit, without)):
                 fit = without
         return fit

@@ -159,7 +159,7 @@ class _Judgement:
             conclusion = self._words.conclusion(found)
             if found.cause in self._unclear:
                 questions.append(
-                    f'{self._words.name(found.cause).capitalize()} could explain something, but '
+                    f'{_as_begin(self._words.name(found.cause))} could explain something, but '
                     'the model has too little effort beside friction and noise to tell a sign or '
                     'a factor: move further where gravity or acceleration take more of it.')
             if _is_near_zero(found):
@@ -248,6 +248,11 @@ class _Judgement:
 
     def _said(self, found: Sequence[Found]) -> str:
         return ' '.join(self._words.conclusion(each).sentence for each in found).removesuffix('.')
+
+
+def _as_begin(words: str) -> str:
+    """Return words that begin a sentence; names keep their capitals."""
+    return words[0].upper() + words[1:]
 
 
 def _acts_on(cause: Cause, j: int) -> bool:

@@ -93,6 +93,12 @@ class OwnTerms:
                     f'The effort of joint {coordinate.label!r} would have to differ by {quantity} '
                     f'({quantity.name}), far more than its measured effort: a position, or its '
                     'unit, may not be what the model takes it for.')
+            elif column == ROTOR and abs(value) > bound and (
+                    np.sign(model) * value + abs(model) * body.armature < -self._limit * error):
+                self._questions.append(  # masses would not explain it, either
+                    f'The effort of joint {coordinate.label!r} differs by {quantity} '
+                    f'({quantity.name}), less than no rotor: friction that is late where the joint '
+                    'turns back, or a sensor that is slow, looks like that.')
             elif abs(value) > bound or may_be_rotor:
                 self._kept[column] = quantity
                 self._is_like_masses |= abs(value) <= bound

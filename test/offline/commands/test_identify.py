@@ -400,6 +400,17 @@ def recording_with(left, name='r'):
         name, np.arange(100.0), zeros, zeros, qdd, tau + left, zeros == 0.0, (slice(0, 100),))
 
 
+def test_a_mount_that_no_masses_stand_for_is_told_where_a_fit_fails():
+    tilt = Conclusion(Kind.GRAVITY, 'the base', 'Gravity points elsewhere.', 'Set it.', (), 9.0)
+    before = replace(FINE, conclusions=(tilt,))
+    fine = identified(gravity=None)
+    assert doubts(fine, before, FINE, ()) == doubts(fine, FINE, FINE, ())
+    fails = replace(fine, identified_rms=0.9 * fine.measured_rms)
+    first, *others = (each.sentence for each in doubts(fails, before, FINE, ()))
+    assert first == 'Gravity points elsewhere. No masses stand for that. Set it.'
+    assert others == [each.sentence for each in doubts(fails, FINE, FINE, ())] != []
+
+
 def test_recordings_that_contradict_each_other_are_a_doubt():
     ones = [recording_with((0.0, 0.0), 'monday'), recording_with((0.3, 0.3), 'tuesday')]
     fine = identified(apart=np.array([[1.1, np.nan], [1.9, 1.0]]))

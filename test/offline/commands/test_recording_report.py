@@ -333,5 +333,12 @@ def test_the_verdict_says_the_outcome_in_one_line(arm):
              'the effort of elbow follows from no model.'),
             ({'open_questions': ('Why?',)}, 'The recordings show nothing that is certain to be '
              'wrong with shoulder, elbow.'),
+            ({'open_questions': ('Why?',), 'noise': np.array([np.nan, 0.1])}, 'The recordings '
+             'show nothing that is certain to be wrong with elbow.  shoulder: not judged.'),
+            ({'is_explained': False, 'noise': np.array([0.1, np.nan])}, 'Several numbers of the '
+             'model are not true, or an effort or a position is not what the model takes it for: '
+             'no single cause explains the difference.  Check the zero and the axis of each joint '
+             'first, because a fit makes wrong masses of a wrong position; then identify the '
+             'model.  elbow: not judged.'),
             ({'noise': np.full(2, np.nan)}, 'Nothing can be concluded.')):
         assert replace(right, diagnosis=replace(right.diagnosis, **found)).verdict == verdict

@@ -239,6 +239,27 @@ def test_an_offset(ur5, seed):
     assert_close(quantities(found)['offset'], 0.7)
 
 
+def test_no_link_has_many_times_the_mass_of_the_robot(ur5):
+    """As where something else, such as a spring, is taken for its weight."""
+    parameters = ur5.inertial_parameters.reshape(-1, 10)
+    parameters[2] *= 40.0
+    diagnosis = diagnosed(ur5, ur5.with_inertial_parameters(parameters.ravel()), 0)
+    assert not [each for each in diagnosis.conclusions
+                if each.kind in (Kind.LINK_MASS, Kind.LOAD)]
+
+
+def test_less_inertia_than_a_model_has_in_rotors_is_no_rotor(ur5):
+    """As what friction that is late, or a slow sensor, looks like."""
+    def less(recording):
+        recording.tau[:, 4] -= 0.1 * recording.qdd[:, 4]
+
+    for model, is_rotor in ((ur5, False), (with_joint_numbers(ur5, armature=0.2), True)):
+        diagnosis = diagnosed(model, model, 1, mistake=less)
+        assert [each.kind for each in diagnosis.conclusions] == [Kind.ROTOR][:is_rotor]
+        assert ['less than no rotor' in each for each in diagnosis.open_questions] == (
+            [True][is_rotor:])
+
+
 @for_seeds(2)
 def test_several_causes_at_once(ur5, seed):
     truth = ur5.with_payload('tool', 'wrist_3_link', PAYLOAD)

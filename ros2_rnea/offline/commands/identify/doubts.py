@@ -84,8 +84,9 @@ def doubts(
     """
     found = _Result(identification, recordings)
     return (*wrong_efforts(before, identification.joints, gains),
-            *found.of_the_recordings(before, gains), *found.bursts(before), *found.of_the_fit(),
-            *found.masses(), *found.contradictions(), *found.not_judged(recordings),
+            *found.of_the_recordings(before, gains), *found.bursts(before),
+            *found.no_masses(before), *found.of_the_fit(), *found.masses(),
+            *found.contradictions(), *found.not_judged(recordings),
             *found.remaining_causes(after))
 
 
@@ -189,6 +190,15 @@ class _Result:
             if large:
                 yield Doubt(text.format(joints=', '.join(large), sizes=_said(large.values())),
                             tuple(large))
+
+    def no_masses(self, before: Diagnosis) -> Iterator[Doubt]:
+        """Yield what is to be corrected first where a fit fails, since no masses stand for it."""
+        if any(self.of_the_fit()):
+            for each in before.conclusions:
+                if each.kind is Kind.ZERO or (
+                        each.kind is Kind.GRAVITY and self._found.gravity is None):
+                    yield Doubt(f'{each.sentence} No masses stand for that. {each.advice}',
+                                _about(each, self._joints))
 
     def masses(self) -> Iterator[Doubt]:
         """Yield masses far from the URDF's that nothing determines."""

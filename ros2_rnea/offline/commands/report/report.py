@@ -80,6 +80,9 @@ class Report:
         """Return the outcome in one line."""
         diagnosis = self.diagnosis
         judged = [row.joint for row in self.rows() if isfinite(row.noise)]
+        others = [row.joint for row in self.rows() if row.measured > 0.0
+                  and not isfinite(row.noise)]
+        beside = f'  {", ".join(others)}: not judged.' if others else ''
         wrong = [each for each in diagnosis.conclusions if each.kind not in OF_JOINTS]
         wrong += [each for each in diagnosis.wrong_efforts if each.kind is Kind.UNRELATED]
         lacking = dict.fromkeys(each.subject.removeprefix('joint ') for each in
@@ -93,7 +96,7 @@ class Report:
             return ('Several numbers of the model are not true, or an effort or a position is not '
                     'what the model takes it for: no single cause explains the difference.  '
                     'Check the zero and the axis of each joint first, because a fit makes wrong '
-                    'masses of a wrong position; then identify the model.')
+                    f'masses of a wrong position; then identify the model.{beside}')
         if diagnosis.inexplicable:
             return ('Nothing certain is wrong with the masses, but part of the effort of '
                     f'{", ".join(diagnosis.inexplicable)} follows from no model.')
@@ -105,7 +108,7 @@ class Report:
                     f'{", ".join(lacking)}: identify them, or set them.')
         if diagnosis.open_questions:
             return ('The recordings show nothing that is certain to be wrong with '
-                    f'{", ".join(judged)}.')
+                    f'{", ".join(judged)}.{beside}')
         return NOTHING_WRONG
 
     @property
