@@ -97,8 +97,8 @@ class OwnTerms:
                     np.sign(model) * value + abs(model) * body.armature < -self._limit * error):
                 self._questions.append(  # masses would not explain it, either
                     f'The effort of joint {coordinate.label!r} differs by {quantity} '
-                    f'({quantity.name}), less than no rotor: friction that is late where the joint '
-                    'turns back, or a sensor that is slow, looks like that.')
+                    f'({quantity.name}), less than no rotor: friction that is late where the '
+                    'joint turns back, or a sensor that is slow, looks like that.')
             elif abs(value) > bound or may_be_rotor:
                 self._kept[column] = quantity
                 self._is_like_masses |= abs(value) <= bound

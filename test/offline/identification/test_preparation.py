@@ -366,6 +366,14 @@ def test_rows_on_both_sides_of_a_clock_that_was_set_back_are_not_joined(robot, b
             np.testing.assert_allclose(each[piece], right, rtol=0.0, atol=5e-3)
 
 
+def test_a_clock_that_was_set_back_by_less_than_a_gap_that_is_joined_divides_a_recording(robot):
+    recording = recorded(robot)
+    times = recording.times.copy()
+    times[1000:] -= 8.0 / RATE
+    result = prepare(replace(recording, times=times), robot, Preparation(delay=0.0))
+    assert 'in 2 pieces' in step_of(result, 'time base')[0].text
+
+
 def test_wrong_times_that_make_most_rows_early_are_cut_out_and_named(robot):
     recording = recorded(robot)
     times = recording.times.copy()

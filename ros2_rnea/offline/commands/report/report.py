@@ -80,7 +80,7 @@ class Report:
         """Return the outcome in one line."""
         diagnosis = self.diagnosis
         judged = [row.joint for row in self.rows() if isfinite(row.noise)]
-        others = [row.joint for row in self.rows() if row.measured > 0.0
+        others = [row.joint for row in self.rows() if row.measured_rms > 0.0
                   and not isfinite(row.noise)]
         beside = f'  {", ".join(others)}: not judged.' if others else ''
         wrong = [each for each in diagnosis.conclusions if each.kind not in OF_JOINTS]
