@@ -75,8 +75,14 @@ What is left to gain when a Newton method takes its last step, in units of half 
 error; that step gains all of it but its square.
 """
 
-MAX_STEPS = 1000
-"""The most steps of a Newton method, which takes some ten, and hundreds far from the minimum."""
+PRIOR_DECAY = 0.5
+"""
+Factor by which the weight of the prior falls at a time.  Where bodies are far from the URDF's, a
+tenth needs more than a thousand short steps at a time, and a half less than a hundred.
+"""
+
+NEAR, MAX_STEPS = 30, 1000
+"""The most steps of a Newton method near the minimum, and on the way there, where it takes ten."""
 
 GRAVITY_TOLERANCE = 1e-4
 """Standard error with which the magnitude of gravity is known [m/s^2]."""
@@ -340,41 +346,77 @@ def _minimum(
         chosen: np.ndarray,
         start: np.ndarray) -> np.ndarray:
     """
-    Return the minimum of a quadratic and the prior, by a projected Newton method.
+    Return the minimum of a quadratic and the prior.
+
+    Near to it, a Newton method finds it at once.  Else its steps would be many and short: from
+    what is believed, the path of the minima is followed while the weight of the prior falls from
+    that of the data (S. Boyd and L. Vandenberghe, "Convex Optimization", 2004, chapter 11).
+
+    :param gradient: of the quadratic, at start; hessian is its Hessian there.
+    """
+    x, is_found = _newton(
+        gradient, hessian, prior, chosen, start, start, URDF_WEIGHT, CONVERGED, NEAR)
+    if is_found:
+        return x
+    x = prior.center
+    slope = prior.value(x)[2].T @ (gradient + hessian @ (x - start))
+    weight = max(float(np.max(np.abs(slope), initial=0.0)), URDF_WEIGHT)
+    while weight > URDF_WEIGHT:
+        x, _ = _newton(gradient, hessian, prior, chosen, start, x, weight, weight, MAX_STEPS)
+        weight *= PRIOR_DECAY
+    return _newton(
+        gradient, hessian, prior, chosen, start, x, URDF_WEIGHT, CONVERGED, MAX_STEPS)[0]
+
+
+def _newton(
+        gradient: np.ndarray,
+        hessian: np.ndarray,
+        prior: Prior,
+        chosen: np.ndarray,
+        start: np.ndarray,
+        x: np.ndarray,
+        weight: float,
+        converged: float,
+        steps: int) -> tuple[np.ndarray, bool]:
+    """
+    Return the minimum at one weight of the prior, by a projected Newton method.
 
     D. P. Bertsekas, "Projected Newton Methods for Optimization Problems with Simple Constraints",
     SIAM Journal on Control and Optimization 20(2), 1982.
 
-    :param gradient: of the quadratic, at start; hessian is its Hessian there.
+    :param x: where to begin; the others are those of :func:`_minimum`.
+    :param converged: what may be left to gain.
+    :param steps: the most.
+    :return: where it has ended, and whether nothing more than that is left to gain.
     """
     def value_at(x: np.ndarray) -> float:
         change = x - start
         return (float(gradient @ change + 0.5 * change @ hessian @ change)
-                + URDF_WEIGHT * prior.value(x)[0])
+                + weight * prior.value(x)[0])
 
-    x, value = start, value_at(start)
-    for _ in range(MAX_STEPS):
+    value = value_at(x)
+    for _ in range(steps):
         _, belief, changes = prior.value(x)
-        slope = changes.T @ (gradient + hessian @ (x - start)) + URDF_WEIGHT * belief
+        slope = changes.T @ (gradient + hessian @ (x - start)) + weight * belief
         held = ~chosen | (prior.is_positive & (x <= 0.0) & (slope > 0.0))
         free = np.flatnonzero(~held)
         directions = changes[:, free]
-        curvature = directions.T @ hessian @ directions + URDF_WEIGHT * np.eye(len(free))
+        curvature = directions.T @ hessian @ directions + weight * np.eye(len(free))
         step = cho_solve(cho_factor(curvature), -slope[free])
         gain = -float(slope[free] @ step)
         step = directions @ step
-        if gain < CONVERGED:
+        if gain < converged:
             last = _clipped(x + step, prior)
-            return last if np.isfinite(value_at(last)) else x
+            return last if np.isfinite(value_at(last)) else x, True
         for halving in range(60):
             trial = _clipped(x + step * 0.5**halving, prior)
             next_value = value_at(trial)
             if next_value < value - 1e-4 * 0.5**halving * gain:
                 break
         else:
-            break  # rounding hides what is left to gain
+            return x, True  # rounding hides what is left to gain
         x, value = trial, next_value
-    return x
+    return x, False
 
 
 def _clipped(x: np.ndarray, prior: Prior) -> np.ndarray:

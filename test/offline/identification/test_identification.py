@@ -33,6 +33,7 @@ from ros2_rnea.offline.identification.information import chunks, one_thread, red
 from ros2_rnea.offline.identification.preparation import Preparation, prepare
 from ros2_rnea.offline.identification.recording import Recording
 from ros2_rnea.offline.identification.unknowns import Design, Unknowns
+from ros2_rnea.tools.models import ur5
 from scipy.signal import lfilter
 from small_robots import ARM_WITH_GRIPPER
 from synthetic_recordings import (
@@ -178,6 +179,23 @@ def test_intervals_hold_the_true_load_under_another_friction_law():
                   if one.quantity in true and one.standard_error is not None]
     assert len(found) > 100
     assert 0.90 <= np.mean(np.abs(found) < 1.96) <= 0.99
+
+
+def test_a_heavy_payload_far_from_its_link_is_found_to_the_noise():
+    """Its first guess is a ball of 1 kg at the link: solvers have stopped on the way from there."""
+    robot = Robot.from_urdf(ur5().urdf)
+    link, load = robot.body_names[-1], Inertial(
+        5.0, Pose((0.1, -0.05, 0.25)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.01))
+    times, q, qd, qdd = motion(robot, 3000, 3)
+    lost = np.array([8.0, 12.0, 8.0, 2.0, 2.0, 2.0]) * (np.sign(qd) + qd)
+    sigma = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
+    noise = sigma * np.random.default_rng(0).normal(size=qd.shape)
+    one = recording(robot.with_payload('load', link, load), (times, q, qd, qdd), lost + noise)
+    result = identify([one], robot, Unknowns(links=(), payload=link))
+    mass, = (each for each in result.parameters if each.quantity == 'm')
+    assert mass.value == pytest.approx(5.0, abs=0.02)
+    assert mass.standard_error < 0.01
+    np.testing.assert_allclose(result.identified_rms, sigma, rtol=0.1)
 
 
 @pytest.mark.parametrize('seed', range(4))
