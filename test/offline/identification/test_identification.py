@@ -182,7 +182,7 @@ def test_intervals_hold_the_true_load_under_another_friction_law():
 
 
 def test_a_heavy_payload_far_from_its_link_is_found_to_the_noise():
-    """Its first guess is a ball of 1 kg at the link: solvers have stopped on the way from there."""
+    """It is first taken for a ball of 1 kg at the link; solvers have stopped on the way."""
     robot = Robot.from_urdf(ur5().urdf)
     link, load = robot.body_names[-1], Inertial(
         5.0, Pose((0.1, -0.05, 0.25)), (0.01, 0.0, 0.0, 0.01, 0.0, 0.01))
