@@ -149,14 +149,20 @@ def why_not_identifiable(
     reasons: dict[str, dict[str, list[str]]] = {}
     for index in np.flatnonzero(missing).tolist():
         one = design.unknowns[index]
-        of = f' of {one.owner}' if one.owner else ''
-        if one.is_inertial:
-            of = ' of the payload' if one.owner == PAYLOAD else f' of the body of {one.owner!r}'
         reasons.setdefault(_reason(design, seen, one, hidden[index]), {}).setdefault(
-            of, []).append(one.name.split(' of ')[0])
-    return tuple(
-        f'Not determined: {"; ".join(", ".join(names) + of for of, names in by_owner.items())}: '
-        f'{reason}.' for reason, by_owner in reasons.items())
+            'the payload' if one.owner == PAYLOAD else one.owner, []).append(
+                one.name.split(' of ')[0])
+    return tuple(f'Not determined: {_listed(names_of)}: {reason}.'
+                 for reason, names_of in reasons.items())
+
+
+def _listed(names_of: Mapping[str, Sequence[str]]) -> str:
+    """Return names by owner in words; owners of the same names are told together."""
+    owners: dict[str, list[str]] = {}
+    for owner, names in names_of.items():
+        owners.setdefault(', '.join(names), []).append(owner)
+    return '; '.join(f'{names} of {", ".join(each)}' if all(each) else names
+                     for names, each in owners.items())
 
 
 def _reason(design: Design, seen: Information, unknown: Unknown, is_hidden: bool) -> str:
@@ -166,8 +172,8 @@ def _reason(design: Design, seen: Information, unknown: Unknown, is_hidden: bool
                 'pulls at it, with and without it')
     if not unknown.owner:
         return 'hold the arm in poses that load joints with axes in different directions'
-    bodies, body = design.robot.tree.bodies, unknown.body
-    if not unknown.is_inertial and not seen.rows[bodies[body].v_slice].any():
+    joint = design.robot.tree.bodies[unknown.body].v_slice
+    if not unknown.is_inertial and not seen.rows[joint].any():
         return ('the joint never moves fast enough, or its effort was not recorded or is '
                 'constant; move it in both directions at several speeds')
     if is_hidden:
@@ -176,16 +182,13 @@ def _reason(design: Design, seen: Information, unknown: Unknown, is_hidden: bool
                 'parameters, and efforts need no more')
     if not unknown.is_inertial:
         return ('this motion does not tell them apart, or the efforts hardly depend on them; move '
-                'the joint in both directions, slowly and near its largest speed, with strong '
+                'each joint in both directions, slowly and near its largest speed, with strong '
                 'accelerations in between')
-    way = ('accelerate it faster, about all axes that it can turn about'
-           if unknown.quantity.startswith('I') else 'hold it in more orientations to gravity')
-    names: list[str] = []
-    while body >= 0:
-        names.insert(0, bodies[body].joint)
-        body = bodies[body].parent
-    return (f'this motion hardly makes efforts depend on them; {way}, by moving '
-            f'{", ".join(names)}')
+    way = ('accelerate each body faster, about all axes that it can turn about'
+           if unknown.quantity.startswith('I') else
+           'hold each body in more orientations to gravity')
+    return (f'this motion hardly makes efforts depend on them; {way}, by moving all joints that '
+            'carry it')
 
 
 def _without_effect(design: Design) -> np.ndarray:
