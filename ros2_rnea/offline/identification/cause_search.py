@@ -321,6 +321,22 @@ def _distinct(fits: Iterable[Fit]) -> list[Fit]:
     return [*{frozenset(fit.values): fit for fit in reversed([*fits])}.values()][::-1]
 
 
+def _without_factor_of_nothing(fit: Fit) -> Fit:
+    """
+    Return a fit with external efforts for a factor of all efforts that may be zero.
+
+    Beside it, loads may have any mass: both are the same, and no rivals of each other.
+    """
+    factor, nothing = Cause(What.FACTOR), Cause(What.NO_MODEL)
+    if factor not in fit.values:
+        return fit
+    kept = {nothing: np.zeros(0), **fit.values}
+    share = 1.0 + float(kept.pop(factor)[0])
+    if not are_compatible(kept) or abs(share) > SURE * fit.errors[fit.parts[factor]][0]:
+        return fit
+    return replace(fit, values=kept).best()
+
+
 class _Search:
     """The search among all causes that are conceivable for a robot."""
 
@@ -354,7 +370,8 @@ class _Search:
             if self._criterion(better) >= self._criterion(best):
                 break
             best = self._pruned(better)
-        return best, [fit for fit in _distinct(sorted(tried, key=self._criterion))
+        rivals = sorted(map(_without_factor_of_nothing, tried), key=self._criterion)
+        return best, [fit for fit in _distinct(rivals)
                       if self._criterion(fit) < self._criterion(best) + TELLS_APART
                       and len(fit.values) <= len(best.values) and self._is_possible(fit)
                       and fit.values.keys() != best.values.keys()]

@@ -159,6 +159,21 @@ def test_external_efforts_are_not_those_of_the_arm(arm):
     assert figures(load)['mass'] == pytest.approx(LOAD.mass, rel=0.02)
 
 
+def test_external_efforts_are_no_factor_beside_any_load(arm):
+    """A load on the axis of the roll may be on two links; zero times any one fits as well."""
+    on_axis = Inertial(1.0, Pose((0.0, 0.0, 0.1)), (0.004, 0.0, 0.0, 0.004, 0.0, 0.004))
+    loaded = arm.with_payload('tool', 'l4', on_axis)
+
+    def external(recording):
+        state = recording.q, recording.qd, recording.qdd
+        recording.tau[:] = (loaded.inverse_dynamics(*state) - arm.inverse_dynamics(*state)
+                            + 0.03 * np.random.default_rng(1).standard_normal(recording.q.shape))
+
+    diagnosis = diagnosed(arm, arm, 1, mistake=external)
+    assert [each.kind for each in diagnosis.wrong_efforts] == [Kind.LACKS]
+    assert not any('factor' in each for each in diagnosis.open_questions)
+
+
 def test_the_gain_of_one_joint_among_currents_is_an_absolute_number(arm):
     by_joint = np.array([14.0, 14.0, 11.0, 14.0])
     diagnosis = diagnosed(arm, arm, alter=lambda tau, qd: rubbing(tau, qd) / by_joint, noise=0.004)
