@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from ros2_rnea import Robot
 from ros2_rnea.trajectories.trajectory import Trajectory
+from scipy.optimize import lsq_linear
 from small_robots import ARM, ARM_WITH_GRIPPER, joint, link, robot
 
 excite_command = pytest.importorskip('ros2_rnea.offline.commands.excite.__main__')
@@ -215,6 +216,41 @@ def test_distances_are_those_of_the_boxes():
     # The lower box then ends at 0.3 - 0.25 m.
     near = geometry_of(two_links(), floor=0.0).distances(np.array([[np.pi / 2, np.pi / 2]]))
     assert near[0] == pytest.approx(0.05, abs=1e-6)
+
+
+SHAPES = {
+    'box': ('<box size="0.08 0.1 0.12"/>', (0.04, 0.05, 0.06), 0.0),
+    'capsule': ('<capsule radius="0.03" length="0.14"/>', (1e-9, 1e-9, 0.07), 0.03)}
+"""The geometry, and of which box (half sizes) and ball (radius) it is the sum."""
+
+
+@pytest.mark.parametrize('first, second', [
+    ('box', 'box'), ('capsule', 'box'), ('capsule', 'capsule')])
+def test_turned_shapes_that_are_near_are_all_found(first, second):
+    """MuJoCo's contacts of two boxes miss edges that are near each other."""
+    shapes = SHAPES[first], SHAPES[second]
+    geometry = [f'<collision><geometry>{shape[0]}</geometry></collision>' for shape in shapes]
+    axes = ('1 0 0', '0 1 0', '0 0 1')
+    names = ['base', *(f'l{i}' for i in range(6))]
+    urdf = robot(
+        f'<link name="base">{geometry[0]}</link>', *(link(name) for name in names[1:-1]),
+        link(names[-1]).replace('</link>', f'{geometry[1]}</link>'),
+        *(joint(f'j{i}', names[i], names[i + 1], 'prismatic' if i < 3 else 'revolute', axes[i % 3])
+          for i in range(6))).replace('<origin xyz="0 0 0.3"/>', '')
+    arm = Robot.from_urdf(urdf)
+    rng = np.random.default_rng(0)
+    q = np.hstack((rng.uniform(-0.2, 0.2, (300, 3)), rng.uniform(-3.0, 3.0, (300, 3))))
+    checked = collision.Geometry(arm, urdf)
+    checked.prepare(0.04, np.full((1, 6), 1.0), np.full(6, 1.0))
+    sizes, radius = np.hstack([shape[1] for shape in shapes]), sum(shape[2] for shape in shapes)
+    places = arm.link_poses(q, [names[-1]])[names[-1]]
+    true = np.array([np.sqrt(2.0 * lsq_linear(
+        np.hstack((np.eye(3), -rotation)), position, (-sizes, sizes), tol=1e-12).cost) - radius
+        for position, rotation in zip(places.position, places.rotation)])
+    clear = true > 1e-3
+    assert np.count_nonzero(clear & (true < 0.05)) > 20
+    np.testing.assert_allclose(
+        checked.distances(q)[clear], np.minimum(true, 0.06)[clear], rtol=0.0, atol=2e-4)
 
 
 @pytest.mark.parametrize('part', ['<collision>', '<joint name="elbow"'])

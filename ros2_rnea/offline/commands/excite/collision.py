@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 import os
 from pathlib import Path
@@ -58,12 +59,23 @@ _MESHES = ('.stl', '.obj', '.msh')
 """Formats that MuJoCo reads."""
 
 _SIZES: dict[str, Callable[[Element], ArrayLike]] = {
-    'box': lambda shape: 0.5 * _numbers(shape, 'size', 3),
+    'box': lambda shape: (0.0, 0.0, 0.0),
     'sphere': lambda shape: (_numbers(shape, 'radius', 1)[0], 0.0, 0.0),
     **dict.fromkeys(('cylinder', 'capsule'), lambda shape: (
         _numbers(shape, 'radius', 1)[0], 0.5 * _numbers(shape, 'length', 1)[0], 0.0)),
     'mesh': lambda shape: (0.0, 0.0, 0.0)}
-"""The sizes of MuJoCo's geometries, by their names in a URDF."""
+"""The sizes of MuJoCo's geometries, by their names in a URDF; a box is a mesh, too."""
+
+_PARTS = {
+    **dict.fromkeys(('box', 'mesh'), [(mujoco.mjtGeom.mjGEOM_MESH, 0.0)]),
+    'sphere': [(mujoco.mjtGeom.mjGEOM_SPHERE, 0.0)],
+    'cylinder': [(mujoco.mjtGeom.mjGEOM_CYLINDER, 0.0)],
+    'capsule': [(mujoco.mjtGeom.mjGEOM_CYLINDER, 0.0),
+                *((mujoco.mjtGeom.mjGEOM_SPHERE, end) for end in (-1.0, 1.0))]}
+"""
+What stands for them, each with its place along the axis, by half the length.  MuJoCo's contacts of
+boxes with boxes, and of capsules with meshes and cylinders, miss some that are near.
+"""
 
 _POINT = 1e-3
 """Radius of what stands for a link without geometry [m]."""
@@ -270,15 +282,18 @@ def _add_links(
             shape = collision.find('geometry/*')
             if shape is None or shape.tag not in _SIZES:
                 raise ValueError(f'that of link {name!r} needs to be one of {", ".join(_SIZES)}')
-            mesh = _add_mesh(spec, shape, folders, assets) if shape.tag == 'mesh' else ''
+            mesh = (_add_mesh(spec, shape, folders, assets) if shape.tag == 'mesh' else
+                    _add_box(spec, shape) if shape.tag == 'box' else '')
             origin = collision.find('origin')
             place = frame.X_body_to_link if origin is None else placement(Pose(
                 *(tuple(_numbers(origin, name, 3, '0 0 0')) for name in ('xyz', 'rpy')))
                 ) @ frame.X_body_to_link
-            body.add_geom(
-                type=getattr(mujoco.mjtGeom, f'mjGEOM_{shape.tag.upper()}'), meshname=mesh,
-                size=_SIZES[shape.tag](shape), pos=[*place.r], contype=_BODY, conaffinity=_BODY,
-                quat=_quaternions([[*row] for row in place.E.T.rows]))
+            size = np.asarray(_SIZES[shape.tag](shape), dtype=float)
+            for kind, along in _PARTS[shape.tag]:
+                body.add_geom(
+                    type=kind, meshname=mesh, contype=_BODY, conaffinity=_BODY, size=size,
+                    pos=np.array([*place.r]) + along * size[1] * np.array([*place.E.rows[2]]),
+                    quat=_quaternions([[*row] for row in place.E.T.rows]))
         if link.find('collision') is None:
             points.append(name)
             body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[_POINT, 0.0, 0.0],
@@ -328,6 +343,13 @@ def _add_mesh(
         assets[mesh.file] = read_regular_file(path, LARGEST_MESH)
     else:
         mesh.uservert = vertices(path).ravel()
+    return str(mesh.name)
+
+
+def _add_box(spec: mujoco.MjSpec, shape: Element) -> str:
+    """Add a mesh with the corners of a box, and return its name."""
+    mesh = spec.add_mesh(name=f'{len(spec.meshes)}: box')
+    mesh.uservert = (0.5 * _numbers(shape, 'size', 3) * [*product((-1.0, 1.0), repeat=3)]).ravel()
     return str(mesh.name)
 
 
