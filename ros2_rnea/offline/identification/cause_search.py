@@ -370,11 +370,16 @@ class _Search:
             if self._criterion(better) >= self._criterion(best):
                 break
             best = self._pruned(better)
-        rivals = sorted(map(_without_factor_of_nothing, tried), key=self._criterion)
+        rivals = sorted(map(self._plain, tried), key=self._criterion)
         return best, [fit for fit in _distinct(rivals)
                       if self._criterion(fit) < self._criterion(best) + TELLS_APART
                       and len(fit.values) <= len(best.values) and self._is_possible(fit)
                       and fit.values.keys() != best.values.keys()]
+
+    def _plain(self, fit: Fit) -> Fit:
+        """Return a fit without a factor of nothing, unless the recordings need it."""
+        plain = _without_factor_of_nothing(fit)
+        return plain if self._criterion(plain) < self._criterion(fit) + TELLS_APART else fit
 
     def _grown(self, fit: Fit, candidates: Sequence[Cause]) -> Fit:
         """Return a fit with all causes that improve it."""

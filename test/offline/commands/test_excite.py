@@ -531,7 +531,7 @@ NO_PAYLOAD = 'has 1e+300; it needs kg, m and kg m^2'
 
 
 @pytest.mark.parametrize('options, words', [
-    (('--assume', 'elbow'), 'needs to be'), (('--noise', '-1'), 'needs to be'),
+    (('--assume', 'elbow'), 'needs to be'), (('--noise', '-1'), 'needs to be JOINT=NUMBER'),
     (('--payload', 'tool'), 'needs to be'), (('--floor', 'low'), 'needs to be'),
     (('--payload', 'tool:1e300'), NO_PAYLOAD),
     (('--payload', 'tool:1:1e300,0,0'), NO_PAYLOAD),
