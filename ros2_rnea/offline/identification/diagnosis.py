@@ -143,7 +143,7 @@ class _Judgement:
         open_ones = self._unclear | unrelated
         if explanation.is_rough or self._may_be_masses:  # beside more that is wrong
             open_ones |= near_one
-        if self._may_be_masses:
+        if self._may_be_masses or Cause(What.FACTOR) in self._unclear:
             open_ones |= {cause for cause in explanation.fit.values if cause.body is not None}
         if unrelated and len(factors) < len(explanation.found):
             open_ones |= {*explanation.fit.values}  # for the sake of such an effort

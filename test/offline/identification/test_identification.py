@@ -25,7 +25,7 @@ from ros2_rnea import Robot
 from ros2_rnea.dynamics.pseudo_inertia import is_consistent
 from ros2_rnea.errors import ArgumentError
 from ros2_rnea.model.description import Inertial, Pose
-from ros2_rnea.offline.identification import information
+from ros2_rnea.offline.identification import information, solver
 from ros2_rnea.offline.identification.comparison import compare
 from ros2_rnea.offline.identification.diagnosis import diagnose
 from ros2_rnea.offline.identification.identification import identify
@@ -625,3 +625,20 @@ def test_recordings_of_two_arms_contradict_each_other():
     assert np.nanmax(apart(truths[0], truths[0])) < 1.2
     assert np.nanmax(apart(*truths)) > 2.0
     assert apart(truths[0]) is None
+
+
+def test_few_steps_lead_to_the_minimum_from_masses_that_are_far_off(monkeypatch):
+    """Near the boundary of what bodies can be, steps at the last weight alone are too short."""
+    truth = with_joint_numbers(arm(), damping=2.0, friction=3.0)
+    clean = recording(truth, motion(truth, 3000, 2))
+    noise = 0.1 * np.random.default_rng(0).normal(size=clean.tau.shape)
+    steps, factor = [], solver.cho_factor
+    monkeypatch.setattr(solver, 'cho_factor', lambda *given: [steps.append(0), factor(*given)][1])
+    data = random_serial_arm(3, 3, ('revolute',))
+    light = Robot.from_urdf(replace(data, links=tuple(
+        replace(link, mass=0.001 * link.mass, inertia=0.001 * link.inertia)
+        for link in data.links)).urdf())
+    result = identify([replace(clean, tau=clean.tau + noise)], light,
+                      Unknowns(rotor_inertia='all'))
+    assert (result.identified_rms < 0.11).all()
+    assert len(steps) < 3000
