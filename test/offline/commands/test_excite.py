@@ -227,7 +227,7 @@ SHAPES = {
 @pytest.mark.parametrize('first, second', [
     ('box', 'box'), ('capsule', 'box'), ('capsule', 'capsule')])
 def test_turned_shapes_that_are_near_are_all_found(first, second):
-    """MuJoCo's contacts of two boxes miss edges that are near each other."""
+    """Two boxes have edges that contacts of MuJoCo miss, although they are near each other."""
     shapes = SHAPES[first], SHAPES[second]
     geometry = [f'<collision><geometry>{shape[0]}</geometry></collision>' for shape in shapes]
     axes = ('1 0 0', '0 1 0', '0 0 1')
