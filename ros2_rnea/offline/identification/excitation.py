@@ -209,9 +209,8 @@ class ExcitationPlanner:
         :raises ExcitationError: where no pose to start from holds the limits, or the smaller path
             exceeds one that the whole one keeps, such as the effort of a pose in between.
         """
-        poses = self._moving.start_poses(self._random, self._start)
-        found = sorted((self._random_motion(poses[index % len(poses)])
-                        for index in range(_COMPARED)), key=self._cost)
+        pose = self._moving.start_pose(self._random, self._start)
+        found = sorted((self._random_motion(pose) for _ in range(_COMPARED)), key=self._cost)
         iterations = count()
         total = max(1, self._settings.starts * self._settings.iterations)
         better = [self._kept(self._optimized(

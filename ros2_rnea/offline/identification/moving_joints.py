@@ -157,9 +157,12 @@ class MovingJoints:
         return bool(np.abs(self.shares(motion)).max() <= 1.0
                     and self.clearance(self.q(motion[0])).min() >= self.least)
 
-    def start_poses(self, random: np.random.Generator, given: Array | None = None) -> Array:
+    def start_pose(self, random: np.random.Generator, given: Array | None = None) -> Array:
         """
-        Return random poses that keep the limits at rest, one or more, shape (N, joints).
+        Return a pose that keeps the limits at rest, shape (joints,).
+
+        It is in the middle of the ranges if that one does, where cables are least twisted; else
+        it is random.
 
         :param given: the only one that is possible; None: any.
         :raises ExcitationError: with the limits that are exceeded.
@@ -173,7 +176,7 @@ class MovingJoints:
         distances = self.clearance(self.q(poses))
         possible = (shares <= 1.0).all(axis=(0, 2)) & (distances >= self.least)
         if possible.any():
-            return np.asarray(poses[possible])
+            return np.asarray(poses[possible][0])
         place = int(loads.argmin()) if loads.min() > 1.0 else 0
         worst = int(shares[POSITION, place].argmax())
         defects = (

@@ -58,7 +58,7 @@ def planner(
 def random_motion(search):
     """Return a random motion within the limits."""
     return search._random_motion(
-        search._moving.start_poses(np.random.default_rng(9), search._start)[0])
+        search._moving.start_pose(np.random.default_rng(9), search._start))
 
 
 def gain_over(search, found, motion):
