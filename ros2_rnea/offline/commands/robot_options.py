@@ -144,7 +144,7 @@ def joint_position(text: str) -> tuple[str, tuple[float, ...]]:
     name, _, numbers = text.partition('=')
     name, values = name.strip(), finite_numbers(numbers)
     if not name or not values:
-        raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=NUMBER, as in elbow=0.5')
+        raise argparse.ArgumentTypeError(f'{text!r} needs to be JOINT=POSITION, as in elbow=-0.5')
     return name, values
 
 

@@ -130,7 +130,11 @@ def _waypoints(plan: Plan) -> list[Waypoint]:
 
 
 def _noises(text: str) -> dict[str, float]:
-    return {name: value for name, (value,) in assumed(text).items()}
+    try:
+        return {name: value for name, (value,) in assumed(text).items()}
+    except (argparse.ArgumentTypeError, ValueError) as error:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} needs to be JOINT=NUMBER,..., as in shoulder=0.5,elbow=0.2') from error
 
 
 def _floor(text: str) -> float | None:
