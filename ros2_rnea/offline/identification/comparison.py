@@ -117,19 +117,10 @@ class Comparison:
         """Return the RMS of the differences, shape (nv,) [Nm or N]; NaN if none is measured."""
         return self._figures[1]
 
-    @property
-    def difference_range(self) -> np.ndarray:
-        """
-        Return the least and the largest difference, shape (2, nv) [Nm or N].
-
-        It is 0 where all are on its other side, or none is measured.
-        """
-        return self._figures[2:]
-
     @cached_property
     def _figures(self) -> np.ndarray:
-        """Return these four, each over the recordings that have the effort of a coordinate."""
-        counts, measured, differing, least, largest = np.zeros((5, self.robot.nv))
+        """Return these two, each over the recordings that have the effort of a coordinate."""
+        counts, measured, differing = np.zeros((3, self.robot.nv))
         for run in self.runs:
             for first in range(0, len(run.recording.times), ROWS):
                 rows = slice(first, first + ROWS)
@@ -137,11 +128,8 @@ class Comparison:
                 counts += np.isfinite(efforts).sum(axis=0)
                 measured += np.nansum(np.square(efforts), axis=0)
                 differing += np.nansum(np.square(differences), axis=0)
-                known = np.where(np.isfinite(differences), differences, 0.0)
-                least = np.minimum(least, known.min(axis=0))
-                largest = np.maximum(largest, known.max(axis=0))
         counts[counts == 0] = np.nan
-        return np.stack([np.sqrt(measured / counts), np.sqrt(differing / counts), least, largest])
+        return np.sqrt(np.stack([measured, differing]) / counts)
 
     @property
     def samples(self) -> int:

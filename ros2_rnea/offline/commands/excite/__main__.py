@@ -26,6 +26,7 @@ import numpy as np
 from ros2_rnea.command_line.command import command
 from ros2_rnea.command_line.output_files import json_path, STANDARD_OUTPUT, write_json
 from ros2_rnea.command_line.terminal import PrintableConsole, progress_bar, say_written
+from ros2_rnea.offline.commands.excite.picture import draw
 from ros2_rnea.offline.commands.excite.plan import Plan, planned
 from ros2_rnea.offline.commands.excite.report import (
     as_json,
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.dry_run:
         write_trajectory(options.out, plan.moving.joints, [
             FilledPoint(waypoint, np.empty(0)) for waypoint in _waypoints(plan)])
-        _draw(plan, options.out.with_suffix('.png'))
+        draw(plan, options.out.with_suffix('.png'))
     if figures == STANDARD_OUTPUT or not options.dry_run:
         write_json(as_json(plan), figures)
     if figures == STANDARD_OUTPUT:
@@ -94,17 +95,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.dry_run:
         say_written(console, [options.out, options.out.with_suffix('.png'), figures])
     return ExitCode.FOUND
-
-
-def _draw(plan: Plan, path: Path) -> None:
-    try:
-        from ros2_rnea.offline.commands.excite.picture import draw
-    except ImportError as error:
-        raise FileError(
-            'the picture needs matplotlib, which is not installed: apt install '
-            'python3-matplotlib, or pip install matplotlib; --dry-run draws no picture'
-        ) from error
-    draw(plan, path)
 
 
 def _check_place(out: Path) -> None:
